@@ -1,0 +1,230 @@
+//! Pieces of conversation.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{BlockId, Content, Timestamp};
+
+/// A piece of conversation: what a person sees, and the fold of the events that carry its id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Block {
+    /// What a person, or the parent of a subagent, said.
+    UserMessage {
+        /// Its name.
+        id: BlockId,
+        /// When it was said.
+        timestamp: Timestamp,
+        /// Text or parts.
+        content: Content,
+    },
+    /// What the agent said.
+    AssistantText {
+        /// Its name.
+        id: BlockId,
+        /// When it began.
+        timestamp: Timestamp,
+        /// The text so far.
+        content: String,
+        /// Which model wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
+    /// What the agent thought.
+    Thinking {
+        /// Its name.
+        id: BlockId,
+        /// When it began.
+        timestamp: Timestamp,
+        /// The thought so far.
+        content: String,
+        /// A short form, where the agent gives one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
+    /// A tool the agent called.
+    ToolUse {
+        /// Its name.
+        id: BlockId,
+        /// When it was called.
+        timestamp: Timestamp,
+        /// The tool's name as the agent knows it.
+        tool_name: String,
+        /// Pairs it with its result.
+        tool_use_id: String,
+        /// Its arguments.
+        input: Value,
+        /// How far it is.
+        status: BlockStatus,
+        /// A name for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        display_name: Option<String>,
+        /// What this call does, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        description: Option<String>,
+    },
+    /// What a tool answered.
+    ToolResult {
+        /// Its name.
+        id: BlockId,
+        /// When it answered.
+        timestamp: Timestamp,
+        /// Which call it answers.
+        tool_use_id: String,
+        /// The answer: text, or whatever the tool gave.
+        output: Value,
+        /// The tool failed.
+        is_error: bool,
+        /// How long it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+        /// The output is markdown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        render_output_as_markdown: Option<bool>,
+    },
+    /// Something the system says.
+    System {
+        /// Its name.
+        id: BlockId,
+        /// When it was said.
+        timestamp: Timestamp,
+        /// What kind of saying it is.
+        subtype: SystemSubtype,
+        /// The text.
+        message: String,
+        /// More, for programs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metadata: Option<Map<String, Value>>,
+    },
+    /// Stands for a subagent's thread in the conversation that called it.
+    Subagent {
+        /// Its name.
+        id: BlockId,
+        /// When it was called.
+        timestamp: Timestamp,
+        /// The thread's conversation id.
+        subagent_id: String,
+        /// The kind of subagent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// The task it was given.
+        input: Value,
+        /// How far it is.
+        status: BlockStatus,
+        /// What it reported.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// How long it took.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+        /// The tool call that made it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_use_id: Option<String>,
+    },
+    /// Something went wrong.
+    Error {
+        /// Its name.
+        id: BlockId,
+        /// When it happened.
+        timestamp: Timestamp,
+        /// What happened.
+        message: String,
+        /// A stable code, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+    },
+}
+
+/// How far a tool call or a subagent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum BlockStatus {
+    /// Announced.
+    Pending,
+    /// Under way.
+    Running,
+    /// Ended well.
+    Success,
+    /// Failed, or was stopped.
+    Error,
+}
+
+/// What kind of thing the system says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SystemSubtype {
+    /// A session or a thread begins.
+    SessionStart,
+    /// A session or a thread ends.
+    SessionEnd,
+    /// An error that is not the agent's answer.
+    Error,
+    /// Anything worth showing.
+    Status,
+    /// What a hook said.
+    HookResponse,
+    /// News about sign-in.
+    AuthStatus,
+}
+
+impl Block {
+    /// The block's name.
+    #[must_use]
+    pub fn id(&self) -> &BlockId {
+        match self {
+            Block::UserMessage { id, .. }
+            | Block::AssistantText { id, .. }
+            | Block::Thinking { id, .. }
+            | Block::ToolUse { id, .. }
+            | Block::ToolResult { id, .. }
+            | Block::System { id, .. }
+            | Block::Subagent { id, .. }
+            | Block::Error { id, .. } => id,
+        }
+    }
+
+    /// Appends streamed text to the part of the block that grows. Blocks that do not grow stay as they are.
+    pub fn push_delta(&mut self, delta: &str) {
+        match self {
+            Block::AssistantText { content, .. } | Block::Thinking { content, .. } => content.push_str(delta),
+            Block::ToolResult { output: Value::String(text), .. } => text.push_str(delta),
+            Block::ToolResult { output, .. } if output.is_null() => *output = Value::String(delta.to_owned()),
+            Block::ToolResult { .. }
+            | Block::UserMessage { .. }
+            | Block::ToolUse { .. }
+            | Block::System { .. }
+            | Block::Subagent { .. }
+            | Block::Error { .. } => {}
+        }
+    }
+
+    /// This block with `updates` put over its fields, or `None` if the result would not be a block.
+    #[must_use]
+    pub fn updated(&self, updates: &Map<String, Value>) -> Option<Block> {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else { return None };
+        for (key, value) in updates {
+            if key != "type" && key != "id" {
+                fields.insert(key.clone(), value.clone());
+            }
+        }
+        serde_json::from_value(Value::Object(fields)).ok()
+    }
+
+    /// What this block becomes if whoever was writing it is gone, or `None` if it is whole already.
+    #[must_use]
+    pub fn cut_short(&self) -> Option<Block> {
+        let mut cut = self.clone();
+        match &mut cut {
+            Block::ToolUse { status, .. } | Block::Subagent { status, .. }
+                if matches!(status, BlockStatus::Pending | BlockStatus::Running) =>
+            {
+                *status = BlockStatus::Error;
+                Some(cut)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Entries of a session's log.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    AgentType, BlobHash, Block, BlockId, BlockStatus, Content, ConversationId, ErrorCode, ProfileId, RunId,
+    Seq, SessionId, SessionRuntimeState, Spilled, Timestamp, Usage, Version,
+};
+
+/// One numbered entry of a session's log. Never changed once written; new fields are only added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// Its place in the log: contiguous from 1.
+    pub seq: Seq,
+    /// Whose log it is.
+    pub session_id: SessionId,
+    /// The run it belongs to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The thread it belongs to.
+    #[serde(default)]
+    pub conversation_id: ConversationId,
+    /// When it was recorded.
+    pub timestamp: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: EventBody,
+    /// Fields that were too long and are kept as blobs; the event carries their first part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spilled: Vec<Spilled>,
+}
+
+/// What is about to be recorded: an event before it has a number and a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Draft {
+    /// The run it belongs to, if any. Agents leave it out: the runtime knows which run it feeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The thread it belongs to.
+    #[serde(default)]
+    pub conversation_id: ConversationId,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+/// Where a forked session comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ForkedFrom {
+    /// The session that was forked.
+    pub session_id: SessionId,
+    /// At which version.
+    pub version: Version,
+}
+
+/// What of a session's own data changed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SessionChanges {
+    /// Its new name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its new metadata, whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Its new options, whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Value>,
+}
+
+/// How a file changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum FileChange {
+    /// It is new.
+    Created,
+    /// Its content or mode is new.
+    Modified,
+    /// It is gone.
+    Deleted,
+}
+
+/// What is known of a run that went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostics {
+    /// The agent's exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// It was killed for its memory limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_memory: bool,
+    /// The last of what it wrote to its error stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr_tail: Option<String>,
+    /// The last lines of its output, whole, as a blob.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_lines: Option<BlobHash>,
+}
+
+/// One call to a model, after it ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ModelCalled {
+    /// Which model answered.
+    pub model: String,
+    /// BLAKE3 of the request's body.
+    pub request_hash: BlobHash,
+    /// HTTP status of the answer.
+    pub status: u16,
+    /// From request to the answer's last byte.
+    pub ms: u64,
+    /// 1, or more when the gateway tried again.
+    pub attempt: u32,
+    /// What the answer says it used.
+    pub usage: Usage,
+    /// Its price.
+    #[serde(rename = "costUSD")]
+    pub cost_usd: f64,
+    /// The whole exchange, as a blob.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<BlobHash>,
+}
+
+/// A subagent's thread opens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SubagentStarted {
+    /// The agent's own name for it.
+    pub subagent_id: String,
+    /// The kind of subagent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The task it was given.
+    pub input: Value,
+    /// The tool call that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// The thread that called it.
+    pub parent: ConversationId,
+}
+
+/// What happened. Past tense or noun; the names are the protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[expect(missing_docs, reason = "the fields are those of the types they carry, and of the protocol's table")]
+pub enum EventBody {
+    /// The session exists.
+    SessionCreated {
+        agent_type: AgentType,
+        profile: ProfileId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        forked_from: Option<ForkedFrom>,
+    },
+    /// Its name, metadata or options changed.
+    SessionUpdated { changes: SessionChanges },
+    /// History of its sandbox.
+    SessionStatus { runtime: SessionRuntimeState },
+    /// It takes no more messages.
+    SessionEnded { reason: String },
+    /// A message waits for its turn. A second one for the same run replaces the message.
+    RunQueued { content: Content, position: u32 },
+    /// A message is being carried out.
+    RunStarted {
+        input: Content,
+        base_version: Version,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grant: Option<Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        toggles: Option<Value>,
+    },
+    /// A block begins.
+    BlockStart { block: Block },
+    /// A block grows.
+    TextDelta { block_id: BlockId, delta: String },
+    /// Some fields of a block changed.
+    BlockUpdate { block_id: BlockId, updates: Map<String, Value> },
+    /// A block is whole; it may be one that never began.
+    BlockComplete { block: Block },
+    /// A block that began is not part of the conversation after all.
+    BlockDiscarded { block_id: BlockId, reason: String },
+    /// What was spent so far.
+    MetadataUpdate {
+        usage: Usage,
+        #[serde(rename = "costUSD")]
+        cost_usd: f64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context_tokens: Option<u64>,
+    },
+    /// A model answered.
+    ModelCalled(ModelCalled),
+    /// A subagent's thread opens; the envelope's conversation is that thread.
+    SubagentStarted(SubagentStarted),
+    /// A subagent's thread closes.
+    SubagentCompleted {
+        subagent_id: String,
+        status: BlockStatus,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    /// A file of the workspace changed. Never its content.
+    FileChanged {
+        path: String,
+        change: FileChange,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size_bytes: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hash: Option<BlobHash>,
+    },
+    /// The message was carried out.
+    RunCompleted {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<Version>,
+        usage: Usage,
+        #[serde(rename = "costUSD")]
+        cost_usd: f64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
+    /// The message was not carried out.
+    RunFailed {
+        code: ErrorCode,
+        message: String,
+        recoverable: bool,
+        usage: Usage,
+        #[serde(rename = "costUSD")]
+        cost_usd: f64,
+        #[serde(default)]
+        diagnostics: Diagnostics,
+    },
+    /// Someone stopped it.
+    RunInterrupted {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<Version>,
+        usage: Usage,
+        #[serde(rename = "costUSD")]
+        cost_usd: f64,
+        by: String,
+        #[serde(default)]
+        diagnostics: Diagnostics,
+    },
+    /// A line of the agent that nobody here understands, kept.
+    Unrecognized { agent: AgentType, raw: String },
+}
+
+impl Draft {
+    /// An event of the main thread that belongs to no run.
+    #[must_use]
+    pub fn of_session(body: EventBody) -> Self {
+        Self { run_id: None, conversation_id: ConversationId::main(), body }
+    }
+
+    /// An event of the main thread of `run`.
+    #[must_use]
+    pub fn of_run(run: RunId, body: EventBody) -> Self {
+        Self { run_id: Some(run), conversation_id: ConversationId::main(), body }
+    }
+
+    /// The same event in another thread.
+    #[must_use]
+    pub fn within(mut self, conversation: ConversationId) -> Self {
+        self.conversation_id = conversation;
+        self
+    }
+
+    /// The recorded event.
+    #[must_use]
+    pub fn numbered(self, seq: Seq, session_id: SessionId, timestamp: Timestamp) -> Event {
+        Event {
+            seq,
+            session_id,
+            run_id: self.run_id,
+            conversation_id: self.conversation_id,
+            timestamp,
+            body: self.body,
+            spilled: Vec::new(),
+        }
+    }
+}
+
+impl Event {
+    /// The blobs this entry refers to: whoever may read the entry may read them.
+    pub fn blobs(&self) -> impl Iterator<Item = &BlobHash> {
+        let of_body = match &self.body {
+            EventBody::ModelCalled(called) => called.recording.as_ref(),
+            EventBody::RunFailed { diagnostics, .. } | EventBody::RunInterrupted { diagnostics, .. } => {
+                diagnostics.last_lines.as_ref()
+            }
+            EventBody::FileChanged { hash, .. } => hash.as_ref(),
+            _ => None,
+        };
+        self.spilled.iter().map(|spilled| &spilled.blob).chain(of_body)
+    }
+}
+
+impl EventBody {
+    /// Whether this entry ends the run it belongs to.
+    #[must_use]
+    pub fn ends_run(&self) -> bool {
+        matches!(
+            self,
+            EventBody::RunCompleted { .. } | EventBody::RunFailed { .. } | EventBody::RunInterrupted { .. }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, Event, EventBody};
+    use crate::{BlockId, RunId, Seq, SessionId, Timestamp};
+
+    #[test]
+    fn an_event_is_one_flat_camel_case_object() {
+        let event = Draft::of_run(
+            RunId(uuid::Uuid::nil()),
+            EventBody::TextDelta { block_id: BlockId::from("b"), delta: "hi".to_owned() },
+        )
+        .numbered(Seq(7), SessionId(uuid::Uuid::nil()), Timestamp::from_millis(0));
+        let text = serde_json::to_string(&event).expect("events are JSON");
+        assert_eq!(
+            text,
+            r#"{"seq":7,"sessionId":"00000000-0000-0000-0000-000000000000","runId":"00000000-0000-0000-0000-000000000000","conversationId":"main","timestamp":"1970-01-01T00:00:00.000Z","type":"text_delta","blockId":"b","delta":"hi"}"#
+        );
+        assert_eq!(serde_json::from_str::<Event>(&text).expect("reads back"), event);
+    }
+}

@@ -1,0 +1,193 @@
+//! Blocks, as the fold of a log.
+
+use std::collections::HashMap;
+
+use crate::{Block, BlockId, ConversationId, Draft, Event, EventBody, RunId};
+
+/// All threads of a session, folded from its events.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conversations {
+    main: Conversation,
+    /// In the order in which they opened.
+    subagents: Vec<(ConversationId, Conversation)>,
+}
+
+/// One thread: its blocks in the order in which they began.
+#[derive(Debug, Clone, Default)]
+pub struct Conversation {
+    blocks: Vec<Block>,
+    places: HashMap<BlockId, usize>,
+}
+
+impl PartialEq for Conversation {
+    fn eq(&self, other: &Self) -> bool {
+        self.blocks == other.blocks
+    }
+}
+
+impl Conversations {
+    /// Folds one entry. Entries that say nothing about blocks change nothing.
+    pub fn apply(&mut self, event: &Event) {
+        self.apply_body(&event.conversation_id, &event.body);
+    }
+
+    /// Folds what is about to be recorded.
+    pub fn apply_draft(&mut self, draft: &Draft) {
+        self.apply_body(&draft.conversation_id, &draft.body);
+    }
+
+    /// The session's own thread.
+    #[must_use]
+    pub fn main(&self) -> &[Block] {
+        &self.main.blocks
+    }
+
+    /// Subagents' threads, in the order in which they opened.
+    pub fn subagents(&self) -> impl Iterator<Item = (&ConversationId, &[Block])> {
+        self.subagents.iter().map(|(id, thread)| (id, thread.blocks.as_slice()))
+    }
+
+    /// What to record when whoever was writing is gone: every call and thread still open ends as an error.
+    #[must_use]
+    pub fn cut_short(&self, run: RunId) -> Vec<Draft> {
+        let main = ConversationId::main();
+        let threads = self
+            .subagents
+            .iter()
+            .map(|(id, thread)| (id, thread))
+            .chain(std::iter::once((&main, &self.main)));
+        threads
+            .flat_map(|(id, thread)| {
+                thread.blocks.iter().filter_map(Block::cut_short).map(move |block| {
+                    Draft::of_run(run, EventBody::BlockComplete { block }).within(id.clone())
+                })
+            })
+            .collect()
+    }
+
+    fn apply_body(&mut self, conversation: &ConversationId, body: &EventBody) {
+        match body {
+            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => {
+                self.thread(conversation).put(block.clone());
+            }
+            EventBody::TextDelta { block_id, delta } => {
+                if let Some(block) = self.thread(conversation).get_mut(block_id) {
+                    block.push_delta(delta);
+                }
+            }
+            EventBody::BlockUpdate { block_id, updates } => {
+                if let Some(block) = self.thread(conversation).get_mut(block_id)
+                    && let Some(updated) = block.updated(updates)
+                {
+                    *block = updated;
+                }
+            }
+            EventBody::BlockDiscarded { block_id, .. } => self.thread(conversation).remove(block_id),
+            EventBody::SubagentStarted(_) => {
+                self.thread(conversation);
+            }
+            EventBody::SessionCreated { .. }
+            | EventBody::SessionUpdated { .. }
+            | EventBody::SessionStatus { .. }
+            | EventBody::SessionEnded { .. }
+            | EventBody::RunQueued { .. }
+            | EventBody::RunStarted { .. }
+            | EventBody::MetadataUpdate { .. }
+            | EventBody::ModelCalled(_)
+            | EventBody::SubagentCompleted { .. }
+            | EventBody::FileChanged { .. }
+            | EventBody::RunCompleted { .. }
+            | EventBody::RunFailed { .. }
+            | EventBody::RunInterrupted { .. }
+            | EventBody::Unrecognized { .. } => {}
+        }
+    }
+
+    fn thread(&mut self, id: &ConversationId) -> &mut Conversation {
+        if id.is_main() {
+            return &mut self.main;
+        }
+        let place = self.subagents.iter().position(|(known, _)| known == id).unwrap_or_else(|| {
+            self.subagents.push((id.clone(), Conversation::default()));
+            self.subagents.len() - 1
+        });
+        &mut self.subagents[place].1
+    }
+}
+
+impl Conversation {
+    fn put(&mut self, block: Block) {
+        match self.places.get(block.id()) {
+            Some(place) => self.blocks[*place] = block,
+            None => {
+                self.places.insert(block.id().clone(), self.blocks.len());
+                self.blocks.push(block);
+            }
+        }
+    }
+
+    fn get_mut(&mut self, id: &BlockId) -> Option<&mut Block> {
+        self.places.get(id).map(|place| &mut self.blocks[*place])
+    }
+
+    fn remove(&mut self, id: &BlockId) {
+        let Some(place) = self.places.remove(id) else { return };
+        self.blocks.remove(place);
+        for later in self.places.values_mut().filter(|later| **later > place) {
+            *later -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Conversations;
+    use crate::{Block, Draft};
+
+    fn folded(lines: &[serde_json::Value]) -> Conversations {
+        let mut all = Conversations::default();
+        for line in lines {
+            all.apply_draft(&serde_json::from_value::<Draft>(line.clone()).expect("a draft"));
+        }
+        all
+    }
+
+    #[test]
+    fn deltas_updates_and_discards_make_the_blocks_a_person_sees() {
+        let at = "2026-01-01T00:00:00.000Z";
+        let all = folded(&[
+            json!({"type":"block_start","block":{"type":"assistant_text","id":"a","timestamp":at,"content":""}}),
+            json!({"type":"text_delta","blockId":"a","delta":"Hel"}),
+            json!({"type":"block_start","block":{"type":"thinking","id":"t","timestamp":at,"content":"no"}}),
+            json!({"type":"text_delta","blockId":"a","delta":"lo"}),
+            json!({"type":"block_start","block":{"type":"tool_use","id":"u","timestamp":at,"toolName":"bash","toolUseId":"u","input":{},"status":"pending"}}),
+            json!({"type":"block_discarded","blockId":"t","reason":"abandoned"}),
+            json!({"type":"block_update","blockId":"u","updates":{"status":"running","id":"evil"}}),
+            json!({"type":"subagent_started","conversationId":"s1","subagentId":"s1","input":"x","parent":"main"}),
+            json!({"type":"text_delta","blockId":"a","delta":"!","conversationId":"s1"}),
+        ]);
+        let blocks = serde_json::to_value(all.main()).expect("blocks are JSON");
+        assert_eq!(
+            blocks,
+            json!([
+                {"type":"assistant_text","id":"a","timestamp":at,"content":"Hello"},
+                {"type":"tool_use","id":"u","timestamp":at,"toolName":"bash","toolUseId":"u","input":{},"status":"running"},
+            ])
+        );
+        assert_eq!(all.subagents().map(|(id, b)| (id.as_str(), b.len())).collect::<Vec<_>>(), [("s1", 0)]);
+    }
+
+    #[test]
+    fn what_was_open_when_the_agent_died_ends_as_an_error() {
+        let all = folded(&[
+            json!({"type":"block_start","block":{"type":"tool_use","id":"u","timestamp":"2026-01-01T00:00:00.000Z","toolName":"bash","toolUseId":"u","input":{},"status":"running"}}),
+        ]);
+        let drafts = all.cut_short(crate::RunId(uuid::Uuid::nil()));
+        let mut cut = all.clone();
+        drafts.iter().for_each(|draft| cut.apply_draft(draft));
+        assert!(matches!(cut.main(), [Block::ToolUse { status: crate::BlockStatus::Error, .. }]));
+        assert_eq!(cut.cut_short(crate::RunId(uuid::Uuid::nil())), []);
+    }
+}

@@ -1,0 +1,41 @@
+//! What Warren is about: the events of a session's log, the blocks they fold to, and the rules a session obeys.
+//!
+//! Stands at the bottom of the flow: every other crate speaks in these types and none of them is known here.
+//! **Invariant:** no I/O, no async, no clock, no randomness; a function here gives the same answer for the same input for ever.
+//! Start with [`Event`], then [`Session::decide`] and [`Session::apply`], then [`Conversations`], the fold that makes blocks.
+
+mod block;
+mod content;
+mod error;
+mod event;
+mod fold;
+mod ids;
+mod profile;
+mod run;
+mod session;
+mod spill;
+mod status;
+mod time;
+mod usage;
+
+pub use block::{Block, BlockStatus, SystemSubtype};
+pub use content::{Content, ContentPart};
+pub use error::ErrorCode;
+pub use event::{
+    Diagnostics, Draft, Event, EventBody, FileChange, ForkedFrom, ModelCalled, SessionChanges,
+    SubagentStarted,
+};
+pub use fold::{Conversation, Conversations};
+pub use ids::{
+    AgentType, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition, ProfileId, ProjectId,
+    RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
+};
+pub use profile::{
+    AgentProfile, Command as ProfileCommand, McpServer, Skill, Subagent, WorkspaceTemplateFile,
+};
+pub use run::{RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
+pub use session::{Command, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session};
+pub use spill::{INLINE_PART, MAX_EVENT_BYTES, Spill, Spilled, spill};
+pub use status::{SandboxState, SandboxStatus, SessionRuntimeState};
+pub use time::Timestamp;
+pub use usage::Usage;

@@ -1,0 +1,170 @@
+//! What an agent is given.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ProfileId;
+
+/// What an agent is given: instructions, skills, subagents, commands, tools, environment and files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AgentProfile {
+    /// Its name in requests.
+    #[serde(default = "unnamed")]
+    pub id: ProfileId,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Put before everything else the agent is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// Instructions in the manner of CLAUDE.md.
+    #[serde(default, rename = "agentMDFile", skip_serializing_if = "Option::is_none")]
+    pub agent_md_file: Option<String>,
+    /// Things the agent can look up how to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<Skill>,
+    /// Agents it may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subagents: Vec<Subagent>,
+    /// Prompts with a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<Command>,
+    /// Tools it may use; all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// MCP servers that come with the profile's own files.
+    #[serde(default, rename = "bundledMCPs", skip_serializing_if = "Vec::is_empty")]
+    pub bundled_mcps: Vec<McpServer>,
+    /// MCP servers elsewhere.
+    #[serde(default, rename = "externalMCPs", skip_serializing_if = "Vec::is_empty")]
+    pub external_mcps: Vec<McpServer>,
+    /// Environment of the agent. Never a place for secrets: the sandbox can read it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment_variables: BTreeMap<String, String>,
+    /// Files a new workspace starts with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub default_workspace_files: Vec<WorkspaceTemplateFile>,
+    /// The command to start, for agents that are only a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// The model to ask for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// Something an agent can look up how to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Skill {
+    /// Its name.
+    pub name: String,
+    /// When to use it.
+    #[serde(default)]
+    pub description: String,
+    /// The skill itself.
+    #[serde(default)]
+    pub skill_md: String,
+    /// Files beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supporting_files: Vec<WorkspaceTemplateFile>,
+    /// npm packages it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub npm_dependencies: Vec<String>,
+    /// pip packages it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pip_dependencies: Vec<String>,
+}
+
+/// An agent that another may call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Subagent {
+    /// Its name.
+    pub name: String,
+    /// When to call it.
+    #[serde(default)]
+    pub description: String,
+    /// What it is told.
+    #[serde(default)]
+    pub prompt: String,
+    /// Which model it uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Tools it may use; all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+}
+
+/// A prompt with a name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Command {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    #[serde(default)]
+    pub description: String,
+    /// The prompt.
+    pub prompt: String,
+}
+
+/// An MCP server, in the agent-neutral form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct McpServer {
+    /// Its name.
+    pub name: String,
+    /// How it is reached; each adapter writes it in its agent's format.
+    #[serde(flatten)]
+    pub settings: serde_json::Map<String, Value>,
+}
+
+/// A file a workspace starts with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkspaceTemplateFile {
+    /// Relative path.
+    pub path: String,
+    /// Text content.
+    pub content: String,
+}
+
+impl AgentProfile {
+    /// A profile that gives the agent nothing beyond itself.
+    #[must_use]
+    pub fn empty(id: ProfileId) -> Self {
+        Self {
+            id,
+            name: None,
+            description: None,
+            system_prompt: None,
+            agent_md_file: None,
+            skills: Vec::new(),
+            subagents: Vec::new(),
+            commands: Vec::new(),
+            tools: None,
+            bundled_mcps: Vec::new(),
+            external_mcps: Vec::new(),
+            environment_variables: BTreeMap::new(),
+            default_workspace_files: Vec::new(),
+            command: None,
+            model: None,
+        }
+    }
+}
+
+fn unnamed() -> ProfileId {
+    ProfileId(String::new())
+}

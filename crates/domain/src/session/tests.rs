@@ -1,0 +1,118 @@
+use uuid::Uuid;
+
+use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session};
+use crate::{Block, BlockId, Content, Draft, EventBody, RunId, Timestamp, Usage, Version, WhenBusy};
+
+fn run(n: u128) -> RunId {
+    RunId(Uuid::from_u128(n))
+}
+
+fn send(n: u128, when_busy: WhenBusy) -> Command {
+    Command::Send { run: run(n), content: Content::from("do it"), when_busy, base_version: None }
+}
+
+fn completed(n: u128) -> Command {
+    let outcome = Outcome::Completed { usage: Usage::default(), summary: None };
+    Command::Conclude { run: run(n), outcome }
+}
+
+/// Carries out commands that must be accepted, and returns the state they leave.
+fn after(commands: Vec<Command>) -> Session {
+    let create = Command::Create {
+        agent_type: "builtin".into(),
+        profile: "default".into(),
+        name: None,
+        forked_from: None,
+    };
+    std::iter::once(create).chain(commands).fold(Session::default(), |session, command| {
+        let drafts = session.decide(command).expect("the command is allowed");
+        fold(session, &drafts)
+    })
+}
+
+fn fold(session: Session, drafts: &[Draft]) -> Session {
+    drafts.iter().fold(session, |session, draft| session.apply(draft.run_id, &draft.body))
+}
+
+#[test]
+fn a_second_message_waits_and_then_runs() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Queue)]);
+    assert_eq!(session.phase, Phase::Running { run: run(1) });
+    assert_eq!(session.queue.len(), 1);
+
+    let session = fold(session.clone(), &session.decide(completed(1)).expect("ends"));
+    assert_eq!((session.phase, session.version), (Phase::Idle, Version(1)));
+    let session = fold(session.clone(), &session.decide(Command::StartNext).expect("starts"));
+    assert_eq!((session.phase, session.queue.len()), (Phase::Running { run: run(2) }, 0));
+}
+
+#[test]
+fn a_message_is_refused_when_the_sender_will_not_wait() {
+    let session = after(vec![send(1, WhenBusy::Queue)]);
+    assert_eq!(session.decide(send(2, WhenBusy::Reject)), Err(Rejection::Busy));
+}
+
+#[test]
+fn the_queue_has_an_end() {
+    let mut commands = vec![send(1, WhenBusy::Queue)];
+    commands.extend((0..QUEUE_LIMIT as u128).map(|n| send(10 + n, WhenBusy::Queue)));
+    assert_eq!(after(commands).decide(send(99, WhenBusy::Steer)), Err(Rejection::QueueFull));
+}
+
+#[test]
+fn a_stale_base_version_is_refused_with_the_latest() {
+    let session = after(vec![send(1, WhenBusy::Queue), completed(1)]);
+    let stale = Command::Send {
+        run: run(2),
+        content: Content::from("x"),
+        when_busy: WhenBusy::Queue,
+        base_version: Some(Version(0)),
+    };
+    assert_eq!(
+        session.decide(stale),
+        Err(Rejection::VersionConflict { wanted: Version(0), latest: Version(1) })
+    );
+}
+
+#[test]
+fn a_steered_message_leaves_the_queue_when_the_agent_takes_it_up() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Steer)]);
+    let block = Block::UserMessage {
+        id: BlockId::of_message(run(2)),
+        timestamp: Timestamp::default(),
+        content: Content::from("do it"),
+    };
+    let session = session.apply(Some(run(1)), &EventBody::BlockComplete { block });
+    assert_eq!((session.phase, session.queue.len()), (Phase::Running { run: run(1) }, 0));
+}
+
+#[test]
+fn a_dropped_message_never_runs_and_a_reworded_one_runs_reworded() {
+    let session = after(vec![
+        send(1, WhenBusy::Queue),
+        send(2, WhenBusy::Queue),
+        send(3, WhenBusy::Queue),
+        Command::Drop { run: run(2), by: "user".to_owned() },
+        Command::Reword { run: run(3), content: Content::from("better") },
+    ]);
+    let waiting: Vec<_> = session.queue.iter().map(|q| (q.run, q.content.to_text())).collect();
+    assert_eq!(waiting, [(run(3), "better".to_owned())]);
+    assert_eq!(
+        session.decide(Command::Drop { run: run(1), by: "user".to_owned() }),
+        Err(Rejection::NotQueued(run(1)))
+    );
+}
+
+#[test]
+fn a_late_event_does_not_reopen_an_ended_session() {
+    let session = after(vec![Command::End { reason: "done".to_owned() }]);
+    let late = EventBody::TextDelta { block_id: BlockId::from("b"), delta: "x".to_owned() };
+    assert_eq!(session.clone().apply(None, &late), session);
+    assert_eq!(session.decide(send(1, WhenBusy::Queue)), Err(Rejection::Ended));
+}
+
+#[test]
+fn an_ended_run_cannot_end_again() {
+    let session = after(vec![send(1, WhenBusy::Queue), completed(1)]);
+    assert_eq!(session.decide(completed(1)), Err(Rejection::NotRunning(run(1))));
+}

@@ -1,0 +1,79 @@
+//! What was spent.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens and money of one model call, one run or one session.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Tokens read by the model, without those that came from a cache.
+    pub input_tokens: u64,
+    /// Tokens written by the model.
+    pub output_tokens: u64,
+    /// Input tokens that a provider's cache answered.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_read_tokens: u64,
+    /// Input tokens written into a provider's cache.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
+    /// Output tokens spent on thinking, where the provider tells.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub thinking_tokens: u64,
+    /// All of the above that are billed: input, output and cache.
+    pub total_tokens: u64,
+    /// Cost in US dollars, by the price table.
+    #[serde(rename = "costUSD")]
+    pub cost_usd: f64,
+    /// The model, or `None` when several took part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl Usage {
+    /// Adds another usage to this one. The model stays only if both agree.
+    pub fn add(&mut self, other: &Usage) {
+        if self.total_tokens == 0 && self.model.is_none() {
+            self.model.clone_from(&other.model);
+        } else if self.model != other.model {
+            self.model = None;
+        }
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cache_read_tokens += other.cache_read_tokens;
+        self.cache_write_tokens += other.cache_write_tokens;
+        self.thinking_tokens += other.thinking_tokens;
+        self.total_tokens += other.total_tokens;
+        self.cost_usd += other.cost_usd;
+    }
+
+    /// Sets the total from its parts.
+    #[must_use]
+    pub fn totalled(mut self) -> Self {
+        self.total_tokens =
+            self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens;
+        self
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Usage;
+
+    #[test]
+    fn usage_of_two_models_names_neither() {
+        let of = |model: &str, n| {
+            Usage { input_tokens: n, model: Some(model.to_owned()), ..Usage::default() }.totalled()
+        };
+        let mut sum = Usage::default();
+        sum.add(&of("a", 1));
+        assert_eq!(sum, of("a", 1));
+        sum.add(&of("b", 2));
+        assert_eq!(sum, Usage { input_tokens: 3, total_tokens: 3, ..Usage::default() });
+    }
+}
