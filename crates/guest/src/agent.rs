@@ -1,0 +1,63 @@
+//! The built-in agent: talks to a model, runs its tools, and prints what happens as drafts of events.
+//!
+//! In: a prompt, then perhaps steering and an interrupt, as lines of JSON on stdin. Out: drafts as lines of JSON on
+//! stdout, and a last line `turn_ended`. Beside it a transcript in the home, from which the next process goes on.
+//! It is an ordinary program in the sandbox: it may do what the sandbox lets it do, and its key is a placeholder.
+//! Start with [`session::Agent::carry_out`], then `converse`, the loop of one thread.
+//!
+//! ```text
+//! warren-guest agent --session ID --model NAME [--instructions DIR] [--max-turns N]
+//! ```
+//!
+//! `ANTHROPIC_BASE_URL` says where the model is (plain HTTP: the sandbox's loopback), `ANTHROPIC_API_KEY` is sent
+//! along, `HOME` holds the transcripts. It works in the directory it is started in.
+
+mod answer;
+mod api;
+mod ask;
+mod block;
+mod clock;
+mod control;
+mod converse;
+mod heal;
+mod history;
+mod options;
+mod profile;
+mod request;
+mod role;
+mod session;
+mod subagent;
+mod thread;
+mod tools;
+mod transcript;
+
+use std::{io::Write, process::ExitCode};
+
+use options::Options;
+
+/// Runs the agent until its turn has ended.
+pub(crate) fn main() -> ExitCode {
+    let options = match Options::from_process() {
+        Ok(options) => options,
+        Err(error) => return complain(&error, 2),
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return complain(&error, 1),
+    };
+    let result = runtime.block_on(session::run(options));
+    // A thread that reads stdin, or searches files for a turn that is over, must not keep the process alive.
+    runtime.shutdown_background();
+    result.map_or_else(|error| complain(&error, 1), |()| ExitCode::SUCCESS)
+}
+
+fn complain(error: &dyn std::error::Error, code: u8) -> ExitCode {
+    warn(format_args!("{error}{}", error.source().map(|source| format!(": {source}")).unwrap_or_default()));
+    ExitCode::from(code)
+}
+
+/// Says something to whoever looks at the agent's error stream.
+fn warn(message: std::fmt::Arguments<'_>) {
+    // There is nobody left to tell when the error stream is gone.
+    let _ = writeln!(std::io::stderr(), "agent: {message}");
+}

@@ -1,0 +1,172 @@
+//! What the agent can do. A tool that fails says so to the model; it never ends the turn.
+
+mod bash;
+mod call;
+mod capture;
+mod describe;
+mod edit;
+mod files;
+mod glob;
+mod grep;
+mod read;
+mod todo;
+mod walk;
+mod write;
+
+pub(super) use call::Call;
+pub(super) use capture::shortened;
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use warren_domain::Subagent;
+
+use super::control::Control;
+
+/// One tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tool {
+    Bash,
+    Read,
+    Write,
+    Edit,
+    Glob,
+    Grep,
+    Todo,
+    Task,
+}
+
+/// What a tool answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Output {
+    pub(super) text: String,
+    pub(super) is_error: bool,
+}
+
+/// Where and for whom a tool works.
+pub(super) struct Context<'a> {
+    pub(super) cwd: &'a Path,
+    pub(super) control: &'a Control,
+    /// Shows output while it grows.
+    pub(super) live: &'a dyn Fn(&str),
+}
+
+/// A tool that reads or writes files and is done at once.
+type FileTool = fn(&Path, Value) -> Result<String, String>;
+
+impl Tool {
+    pub(super) const ALL: &'static [Tool] =
+        &[Tool::Bash, Tool::Read, Tool::Write, Tool::Edit, Tool::Glob, Tool::Grep, Tool::Todo, Tool::Task];
+
+    /// Its name as the model knows it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Tool::Bash => "bash",
+            Tool::Read => "read",
+            Tool::Write => "write",
+            Tool::Edit => "edit",
+            Tool::Glob => "glob",
+            Tool::Grep => "grep",
+            Tool::Todo => "todo",
+            Tool::Task => "task",
+        }
+    }
+
+    /// Whether a profile means this tool. Other agents' names for the same thing count.
+    pub(super) fn is_called(self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        name == self.name()
+            || match self {
+                Tool::Todo => name == "todowrite",
+                Tool::Task => name == "agent",
+                Tool::Edit => name == "multiedit",
+                _ => false,
+            }
+    }
+
+    /// Whether it may run beside others: it changes nothing, or what it changes is its own affair.
+    pub(super) fn runs_beside_others(self) -> bool {
+        matches!(self, Tool::Read | Tool::Glob | Tool::Grep | Tool::Task)
+    }
+
+    /// Whether its output is shown while it grows.
+    pub(super) fn is_live(self) -> bool {
+        self == Tool::Bash
+    }
+
+    /// The tool as the model is told it.
+    pub(super) fn schema(self, subagents: &[Subagent]) -> Value {
+        let text = match self {
+            Tool::Bash => include_str!("tools/schemas/bash.json"),
+            Tool::Read => include_str!("tools/schemas/read.json"),
+            Tool::Write => include_str!("tools/schemas/write.json"),
+            Tool::Edit => include_str!("tools/schemas/edit.json"),
+            Tool::Glob => include_str!("tools/schemas/glob.json"),
+            Tool::Grep => include_str!("tools/schemas/grep.json"),
+            Tool::Todo => include_str!("tools/schemas/todo.json"),
+            Tool::Task => include_str!("tools/schemas/task.json"),
+        };
+        let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
+        if self == Tool::Task {
+            let agents = subagents.iter().map(|agent| format!("\n- {}: {}", agent.name, agent.description));
+            let description = schema["description"].as_str().unwrap_or_default();
+            schema["description"] = Value::String(format!("{description}{}", agents.collect::<String>()));
+        }
+        schema
+    }
+
+    /// Carries out a call. Tasks are the session's affair.
+    pub(super) async fn run(self, input: Value, context: &Context<'_>) -> Output {
+        match self {
+            Tool::Bash => bash::run(input, context).await,
+            Tool::Read => interruptible(read::run, input, context).await,
+            Tool::Glob => interruptible(glob::run, input, context).await,
+            Tool::Grep => interruptible(grep::run, input, context).await,
+            // A file must not be left half written, and none takes long.
+            Tool::Write => blocking(write::run, input, context.cwd.to_owned()).await,
+            Tool::Edit => blocking(edit::run, input, context.cwd.to_owned()).await,
+            Tool::Todo => Output::from(todo::run(input)),
+            Tool::Task => Output::failed("a task cannot be run as a plain tool"),
+        }
+    }
+}
+
+impl Output {
+    /// What stands for the answer of a call that was stopped.
+    pub(super) const INTERRUPTED: &'static str = "[interrupted]";
+
+    pub(super) fn failed(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true }
+    }
+}
+
+impl From<Result<String, String>> for Output {
+    fn from(result: Result<String, String>) -> Self {
+        match result {
+            Ok(text) => Self { text, is_error: false },
+            Err(text) => Self { text, is_error: true },
+        }
+    }
+}
+
+async fn interruptible(tool: FileTool, input: Value, context: &Context<'_>) -> Output {
+    tokio::select! {
+        biased;
+        () = context.control.interrupted() => Output::failed(Output::INTERRUPTED),
+        output = blocking(tool, input, context.cwd.to_owned()) => output,
+    }
+}
+
+async fn blocking(tool: FileTool, input: Value, cwd: PathBuf) -> Output {
+    let done = tokio::task::spawn_blocking(move || tool(&cwd, input)).await;
+    Output::from(done.unwrap_or_else(|error| Err(format!("the tool broke: {error}"))))
+}
+
+/// The input of a tool, or what is wrong with it in words the model can act on.
+fn input<T: DeserializeOwned>(input: Value) -> Result<T, String> {
+    serde_json::from_value(input).map_err(|error| format!("the input is not what this tool takes: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! From a request to a process.
+
+use std::{
+    fs, io,
+    os::fd::OwnedFd,
+    process::{Command, Stdio},
+};
+
+use rustix::process::{Pid, Resource, getrlimit};
+use tokio::{
+    net::unix::pipe::{Receiver, Sender},
+    sync::oneshot,
+};
+use warren_guest_api::{ErrorCode, ExecRequest, Exit, GuestError, Limit};
+
+use super::Spawner;
+use crate::{
+    failure::exec_error,
+    sys::{BeforeExec, number},
+};
+
+/// A program that runs.
+pub(super) struct Child {
+    pub(super) pid: Pid,
+    /// `None` if it has none.
+    pub(super) stdin: Option<Sender>,
+    pub(super) stdout: Receiver,
+    pub(super) stderr: Receiver,
+    pub(super) exit: oneshot::Receiver<Exit>,
+}
+
+impl Spawner {
+    pub(super) fn spawn(&self, request: &ExecRequest) -> Result<Child, GuestError> {
+        let [program, arguments @ ..] = &request.argv[..] else {
+            return Err(GuestError::new(ErrorCode::InvalidRequest, "there is no program to run"));
+        };
+        let cwd = request.cwd.as_deref().unwrap_or("/");
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(&request.env).current_dir(cwd);
+        command.stdin(if request.stdin { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.before_exec(&request.limits).attach(&mut command);
+        let spawned = command.spawn().map_err(|error| match missing_directory(cwd, &error) {
+            Some(error) => error,
+            None => exec_error(program, &error),
+        })?;
+        self.adopt(spawned, request).map_err(|error| exec_error(program, &error))
+    }
+
+    /// Makes a spawned process one of ours. No `await` between its spawn and this: see [`crate::reaper`].
+    fn adopt(&self, mut spawned: std::process::Child, request: &ExecRequest) -> io::Result<Child> {
+        let pid = Pid::from_child(&spawned);
+        let exit = self.reaper.expect(pid, request.leftovers);
+        let pipes = || -> io::Result<_> {
+            Ok((
+                spawned.stdin.take().map(|fd| Sender::from_owned_fd(fd.into())).transpose()?,
+                receiver(spawned.stdout.take().map(OwnedFd::from))?,
+                receiver(spawned.stderr.take().map(OwnedFd::from))?,
+            ))
+        };
+        let (stdin, stdout, stderr) = { pipes }().inspect_err(|_| self.kill(pid))?;
+        Ok(Child { pid, stdin, stdout, stderr, exit })
+    }
+
+    fn kill(&self, pid: Pid) {
+        self.reaper.signal(pid, rustix::process::Signal::KILL);
+    }
+
+    fn before_exec(&self, limits: &[Limit]) -> BeforeExec {
+        let general = self.rlimits.iter().map(|limit| (limit.resource, limit.value));
+        let own = limits.iter().map(|limit| match *limit {
+            Limit::Nofile(n) => (Resource::Nofile, Some(n)),
+            Limit::Fsize(n) => (Resource::Fsize, Some(n)),
+            Limit::As(n) => (Resource::As, Some(n)),
+            Limit::Cpu(n) => (Resource::Cpu, Some(n)),
+        });
+        BeforeExec {
+            cgroups: self.cgroups.iter().map(number).collect(),
+            rlimits: general
+                .chain(own)
+                .map(|(resource, value)| (resource, lowered(resource, value)))
+                .collect(),
+            landlock: self.confinement.ruleset.as_ref().map(number),
+        }
+    }
+}
+
+/// A limit no higher than the one we are under ourselves, which without privilege cannot be raised.
+fn lowered(resource: Resource, value: Option<u64>) -> rustix::process::Rlimit {
+    let ours = getrlimit(resource).maximum;
+    let value = match (value, ours) {
+        (Some(value), Some(ours)) => Some(value.min(ours)),
+        (value, ours) => value.or(ours),
+    };
+    rustix::process::Rlimit { current: value, maximum: value }
+}
+
+fn receiver(fd: Option<OwnedFd>) -> io::Result<Receiver> {
+    Receiver::from_owned_fd(fd.ok_or(io::ErrorKind::BrokenPipe)?)
+}
+
+/// A missing directory and a missing program look the same; who asked should know which it was.
+fn missing_directory(cwd: &str, error: &io::Error) -> Option<GuestError> {
+    let missing = error.kind() == io::ErrorKind::NotFound && !fs::metadata(cwd).is_ok_and(|at| at.is_dir());
+    missing.then(|| GuestError::new(ErrorCode::NotFound, format!("there is no directory `{cwd}`")))
+}

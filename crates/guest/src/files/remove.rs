@@ -1,0 +1,92 @@
+//! Removing.
+
+use std::{ffi::CString, os::fd::OwnedFd};
+
+use rustix::{
+    fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat},
+    io::Errno,
+};
+use tokio::task::yield_now;
+use warren_guest_api::{ErrorCode, FilePath, GuestError};
+
+use super::{Roots, resolve::reopen_for_listing};
+use crate::failure::file_error;
+
+/// How deep a tree may be that is removed. Each level keeps a descriptor.
+const MAX_DEPTH: usize = 256;
+
+/// Removes a file, a link or an empty directory.
+pub(crate) fn remove(roots: &Roots, path: &FilePath) -> Result<(), GuestError> {
+    let (directory, name) = roots.open_parent(path)?;
+    let removed = match unlinkat(&directory, name, AtFlags::empty()) {
+        Err(Errno::ISDIR) => unlinkat(&directory, name, AtFlags::REMOVEDIR),
+        other => other,
+    };
+    removed.map_err(failed(path))
+}
+
+/// Removes whatever is there, with all that is in it.
+pub(crate) async fn remove_all(roots: &Roots, path: &FilePath) -> Result<(), GuestError> {
+    let (directory, name) = roots.open_parent(path)?;
+    match unlinkat(&directory, name, AtFlags::empty()) {
+        Err(Errno::ISDIR) => {}
+        other => return other.map_err(failed(path)),
+    }
+    let top = CString::new(name).map_err(|_| failed(path)(Errno::INVAL))?;
+    let mut levels = vec![Level::open(&directory, top).map_err(failed(path))?];
+    while let Some(level) = levels.last_mut() {
+        match level.empty().map_err(failed(path))? {
+            Some(child) if levels.len() < MAX_DEPTH => levels.push(child),
+            Some(_) => {
+                let message = format!("`{}` is more than {MAX_DEPTH} levels deep", path.path);
+                return Err(GuestError::new(ErrorCode::TooMany, message));
+            }
+            None => {
+                let done = levels.pop().map(|level| level.name);
+                let parent = levels.last().map_or(&directory, |parent| &parent.directory);
+                if let Some(name) = done {
+                    unlinkat(parent, &name, AtFlags::REMOVEDIR).map_err(failed(path))?;
+                }
+            }
+        }
+        yield_now().await;
+    }
+    Ok(())
+}
+
+fn failed(path: &FilePath) -> impl Fn(Errno) -> GuestError {
+    move |errno| file_error(&format!("remove `{}`", path.path), errno)
+}
+
+/// A directory that is being emptied.
+struct Level {
+    directory: OwnedFd,
+    name: CString,
+    entries: Dir,
+}
+
+impl Level {
+    fn open(parent: &OwnedFd, name: CString) -> Result<Self, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = openat(parent, &name, flags, Mode::empty())?;
+        let entries = Dir::new(reopen_for_listing(&directory)?)?;
+        Ok(Self { directory, name, entries })
+    }
+
+    /// Removes everything but directories. Returns the first directory, to be emptied before the rest.
+    fn empty(&mut self) -> Result<Option<Level>, Errno> {
+        for entry in self.entries.by_ref() {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            match unlinkat(&self.directory, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(Errno::ISDIR) => return Level::open(&self.directory, name.to_owned()).map(Some),
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(None)
+    }
+}

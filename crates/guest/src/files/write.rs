@@ -1,0 +1,182 @@
+//! Writing a file.
+
+use std::{
+    os::fd::OwnedFd,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, RenameFlags, fchmod, fstat, openat, renameat_with, statat, unlinkat},
+    io::{Errno, pwrite},
+};
+use tokio::task::yield_now;
+use warren_guest_api::{
+    ErrorCode, FileKind, FileStat, Frame, FrameReader, GuestError, WriteHow, WriteRequest,
+};
+use warren_link::Stream;
+
+use super::{
+    Roots, file_stat,
+    read::{CAREFULLY, not_a_file},
+};
+use crate::{
+    failure::{Failure, file_error},
+    serve::reply,
+};
+
+/// Files that are not whole yet. Watches leave them out.
+pub(crate) const TEMPORARY_PREFIX: &str = ".warren-writing-";
+
+const NEW_FILE_MODE: u32 = 0o644;
+
+/// Takes a file from the host.
+pub(crate) async fn write(roots: &Roots, request: &WriteRequest, stream: &mut Stream) -> Result<(), Failure> {
+    let written = match request.how {
+        WriteHow::Replace => replace(roots, request, RenameFlags::empty(), stream).await?,
+        WriteHow::CreateNew => replace(roots, request, RenameFlags::NOREPLACE, stream).await?,
+        WriteHow::At(offset) => update(roots, request, Place::At(offset), stream).await?,
+        WriteHow::Append => update(roots, request, Place::End, stream).await?,
+    };
+    reply(stream, &written).await
+}
+
+/// Writes beside the file, then puts the new one in its place.
+async fn replace(
+    roots: &Roots,
+    request: &WriteRequest,
+    flags: RenameFlags,
+    stream: &mut Stream,
+) -> Result<FileStat, Failure> {
+    let (directory, name) = roots.make_parent(&request.path)?;
+    let old = existing(&directory, name, request)?;
+    if old.is_some() && flags.contains(RenameFlags::NOREPLACE) {
+        return Err(failed(request)(Errno::EXIST).into());
+    }
+    let temporary = Temporary::create(&directory).map_err(failed(request))?;
+    receive(&temporary.file, 0, request, stream).await?;
+    let mode = request.mode.or(old.map(|old| old.mode)).unwrap_or(NEW_FILE_MODE) & 0o777;
+    fchmod(&temporary.file, Mode::from_raw_mode(mode)).map_err(failed(request))?;
+    let stat = fstat(&temporary.file).map_err(failed(request))?;
+    temporary.rename(name, flags).map_err(failed(request))?;
+    Ok(file_stat(&stat))
+}
+
+/// Where to write into a file that is there.
+enum Place {
+    At(u64),
+    End,
+}
+
+async fn update(
+    roots: &Roots,
+    request: &WriteRequest,
+    place: Place,
+    stream: &mut Stream,
+) -> Result<FileStat, Failure> {
+    let (directory, name) = roots.make_parent(&request.path)?;
+    let old = existing(&directory, name, request)?;
+    let create = match (&place, old) {
+        (Place::At(_), None) => return Err(failed(request)(Errno::NOENT).into()),
+        (Place::End, None) => OFlags::CREATE | OFlags::EXCL,
+        (_, Some(_)) => OFlags::empty(),
+    };
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | CAREFULLY | create;
+    let mode = Mode::from_raw_mode(request.mode.unwrap_or(NEW_FILE_MODE) & 0o777);
+    let file = openat(&directory, name, flags, mode).map_err(failed(request))?;
+    let stat = file_stat(&fstat(&file).map_err(failed(request))?);
+    if stat.kind != FileKind::File {
+        return Err(not_a_file(&request.path.path).into());
+    }
+    let offset = match place {
+        Place::At(offset) => offset,
+        Place::End => stat.size,
+    };
+    receive(&file, offset, request, stream).await?;
+    Ok(file_stat(&fstat(&file).map_err(failed(request))?))
+}
+
+/// Writes what the host sends until it says that this was all.
+async fn receive(
+    file: &OwnedFd,
+    mut offset: u64,
+    request: &WriteRequest,
+    stream: &mut Stream,
+) -> Result<(), Failure> {
+    let mut frames = FrameReader::new(stream);
+    loop {
+        match frames.expect().await? {
+            Frame::Data(data) => {
+                let mut rest = &data[..];
+                while !rest.is_empty() {
+                    let n = pwrite(file, rest, offset).map_err(failed(request))?;
+                    rest = &rest[n..];
+                    offset = offset.saturating_add(n as u64);
+                }
+                yield_now().await;
+            }
+            Frame::End(_) => return Ok(()),
+            _ => return Err(Failure::Gone),
+        }
+    }
+}
+
+/// The regular file that has this name, if any. A link or anything else is refused.
+fn existing(directory: &OwnedFd, name: &str, request: &WriteRequest) -> Result<Option<FileStat>, GuestError> {
+    let stat = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => file_stat(&stat),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(failed(request)(errno)),
+    };
+    match stat.kind {
+        FileKind::File => Ok(Some(stat)),
+        FileKind::Symlink => {
+            let message = format!("`{}` is a symbolic link", request.path.path);
+            Err(GuestError::new(ErrorCode::PathEscapes, message))
+        }
+        FileKind::Directory | FileKind::Other => Err(not_a_file(&request.path.path)),
+    }
+}
+
+fn failed(request: &WriteRequest) -> impl Fn(Errno) -> GuestError {
+    move |errno| file_error(&format!("write `{}`", request.path.path), errno)
+}
+
+/// A new file under a name of its own, removed again unless it gets another.
+struct Temporary<'a> {
+    directory: &'a OwnedFd,
+    name: String,
+    file: OwnedFd,
+    renamed: bool,
+}
+
+impl<'a> Temporary<'a> {
+    fn create(directory: &'a OwnedFd) -> Result<Self, Errno> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // A program may have taken the name, by chance or to annoy: then the next one.
+        for _ in 0..100 {
+            let name = format!("{TEMPORARY_PREFIX}{}", NEXT.fetch_add(1, Ordering::Relaxed));
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | CAREFULLY;
+            match openat(directory, &name, flags, Mode::from_raw_mode(0o600)) {
+                Ok(file) => return Ok(Self { directory, name, file, renamed: false }),
+                Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Err(Errno::EXIST)
+    }
+
+    fn rename(mut self, name: &str, flags: RenameFlags) -> Result<(), Errno> {
+        renameat_with(self.directory, &self.name, self.directory, name, flags)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // If it cannot be removed, somebody else has, or there is no more that could be done.
+            _ = unlinkat(self.directory, &self.name, AtFlags::empty());
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A provider that does not do what it should.
+
+use serde_json::{Value, json};
+use warren_domain::EventBody;
+
+use crate::{
+    model::{Answer, Model, Reply, Step},
+    place::{Done, Place},
+};
+
+fn discarded(done: &Done) -> Vec<String> {
+    let ids = done.drafts.iter().filter_map(|draft| match &draft.body {
+        EventBody::BlockDiscarded { block_id, .. } => Some(block_id.0.clone()),
+        _ => None,
+    });
+    ids.collect()
+}
+
+fn texts(place: &Place) -> Value {
+    let blocks = place.blocks();
+    blocks.as_array().expect("blocks").iter().map(|block| block["content"].clone()).collect()
+}
+
+#[test]
+fn an_overloaded_provider_is_asked_again() {
+    let place = Place::new();
+    let model = Model::start([
+        Step::to("hi", Reply::refusal(529, "overloaded_error", "Overloaded")),
+        Step::to("hi", Reply::refusal(429, "rate_limit_error", "Slow down")),
+        Step::to("hi", Answer::new("a").text("Hello")),
+    ]);
+    let done = place.prompt(&model, "m", "hi").finish();
+    model.assert_done();
+    assert_eq!(done.end, json!({"outcome": "completed", "summary": "Hello"}));
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_taken_back_and_asked_for_again() {
+    let place = Place::new();
+    let overloaded = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let mut refused = Answer::new("b").thinking("hm").text("Hel").without_last(1);
+    refused.push(overloaded);
+    let model = Model::start([
+        Step::to(
+            "hi",
+            Reply::Drop(Answer::new("a").text("He").call("t1", "bash", &json!({})).without_last(1)),
+        ),
+        Step::to("hi", Reply::Events(refused)),
+        Step::to("hi", Reply::Events(Answer::new("c").text("Hell").without_last(0))),
+        Step::to("hi", Answer::new("d").text("Hello")),
+    ]);
+    let done = place.prompt(&model, "m", "hi").finish();
+    model.assert_done();
+    assert_eq!(done.end, json!({"outcome": "completed", "summary": "Hello"}));
+    assert_eq!(discarded(&done), ["a-0", "t1", "b-0", "b-1", "c-0"]);
+    assert_eq!(texts(&place), json!(["hi", "Hello"]));
+    place.record("retried");
+}
+
+#[test]
+fn a_provider_that_never_recovers_fails_the_turn_with_its_own_words() {
+    let place = Place::new();
+    let model =
+        Model::start((0..6).map(|_| Step::to("hi", Reply::refusal(529, "overloaded_error", "Overloaded"))));
+    let done = place.prompt(&model, "m", "hi").finish();
+    model.assert_done();
+    let message = "the model's provider answered 529: Overloaded";
+    assert_eq!(
+        done.end,
+        json!({"outcome": "failed", "code": "LLM_ERROR", "message": message, "recoverable": true})
+    );
+    place.record("overloaded");
+}
+
+#[test]
+fn a_request_that_is_wrong_is_not_repeated() {
+    let place = Place::new();
+    let model =
+        Model::start([Step::to("hi", Reply::refusal(401, "authentication_error", "invalid x-api-key"))]);
+    let done = place.prompt(&model, "m", "hi").finish();
+    assert_eq!(done.end["message"], "the model's provider answered 401: invalid x-api-key");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
+fn a_model_that_may_not_think_is_asked_without_and_not_asked_twice() {
+    let place = Place::new();
+    let refusal = Reply::refusal(400, "invalid_request_error", "thinking is not supported by this model");
+    let model = Model::start([
+        Step::to("hi", refusal),
+        Step::to("hi", Answer::new("a").call("t1", "todo", &json!({"todos": []}))),
+        Step::to("tool_result", Answer::new("b").text("Hello")),
+    ]);
+    let done = place.prompt_as(&model, "claude-sonnet-4-5", "hi").finish();
+    model.assert_done();
+    assert_eq!(done.end["summary"], "Hello");
+    let thinking: Vec<Value> = model.requests().iter().map(|request| request["thinking"].clone()).collect();
+    assert_eq!(thinking, [json!({"type": "enabled", "budget_tokens": 8000}), Value::Null, Value::Null]);
+}
+
+#[test]
+fn a_failed_turn_is_gone_on_from() {
+    let place = Place::new();
+    let model = Model::start([
+        Step::to("one", Reply::refusal(400, "invalid_request_error", "no")),
+        Step::to("two", Answer::new("a").text("Yes.")),
+    ]);
+    place.prompt(&model, "m1", "one").finish();
+    let done = place.prompt(&model, "m2", "two").finish();
+    assert_eq!(done.end["summary"], "Yes.");
+    let content = json!([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]);
+    assert_eq!(model.messages(1), json!([{"role": "user", "content": content}]));
+}
+
+#[test]
+fn an_answer_that_is_no_answer_fails_the_turn_and_nothing_else() {
+    let place = Place::new();
+    let model = Model::start([Step::to("hi", Answer::new("a").text("I").stop("refusal"))]);
+    let done = place.prompt(&model, "m", "hi").finish();
+    assert_eq!(done.end["message"], "the model's provider declined to answer");
+}
+
+#[test]
+fn events_and_blocks_of_later_releases_are_passed_over() {
+    let place = Place::new();
+    let new_block = json!({"type": "hologram", "light": 1});
+    let new_delta = vec![json!({"type": "photon_delta", "n": 1})];
+    let mut events = Answer::new("a").block(new_block, new_delta).text("Hello").whole();
+    events.insert(2, json!({"type": "message_weather", "rain": true}));
+    let model = Model::start([Step::to("hi", Reply::Events(events))]);
+    let done = place.prompt(&model, "m", "hi").finish();
+    assert_eq!(done.end["summary"], "Hello");
+    assert_eq!(texts(&place), json!(["hi", "Hello"]));
+}
+
+#[test]
+fn an_agent_that_runs_in_circles_is_stopped() {
+    let place = Place::new();
+    let again =
+        |n: usize| Answer::new(&format!("a{n}")).call(&format!("t{n}"), "todo", &json!({"todos": []}));
+    let model = Model::start((0..20).map(|n| Step::to("", again(n))));
+    let done = place.prompt(&model, "m", "go").finish();
+    model.assert_done();
+    assert_eq!(done.end["code"], "AGENT_ERROR");
+    assert_eq!(done.end["message"], "stopped after 20 answers of the model in one turn");
+}

@@ -1,0 +1,122 @@
+//! Forwarded ports.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use warren_guest_api::{
+    Announcement, ErrorCode, Exit, Frame, FrameReader, GuestError, Listening, Request, read_frame,
+};
+use warren_link::Stream;
+
+use crate::support::{TestGuest, bash};
+
+async fn listen(guest: &TestGuest, port: u16) -> Result<(u16, FrameReader<Stream>), GuestError> {
+    let request = Request::Listen { name: "models".into(), port };
+    let mut control = FrameReader::new(guest.open(&request).await);
+    match control.expect().await.expect("a frame") {
+        Frame::Reply(json) => Ok((Frame::parse::<Listening>(&json).expect("a port").port, control)),
+        Frame::Error(error) => Err(error),
+        frame => panic!("{frame:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_connection_inside_arrives_at_the_host_with_its_name() {
+    let mut guest = TestGuest::start();
+    let (port, _control) = listen(&guest, 0).await.expect("listens");
+    let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; echo question >&3; cat <&3");
+    let program = guest.exec(bash(&script)).await.expect("starts");
+    let (header, mut stream) = guest.incoming.next().await.expect("a connection");
+    let announcement: Announcement = serde_json::from_slice(&header).expect("an announcement");
+    assert_eq!(announcement, Announcement::Accepted { name: "models".into() });
+    let mut question = [0; 9];
+    stream.read_exact(&mut question).await.expect("reads");
+    assert_eq!(&question, b"question\n");
+    stream.write_all(b"answer").await.expect("writes");
+    stream.shutdown().await.expect("half-closes");
+    let outcome = program.finish().await;
+    assert_eq!((outcome.stdout.as_str(), outcome.exit), ("answer", Exit::Code(0)));
+}
+
+#[tokio::test]
+async fn many_connections_at_once_do_not_mix() {
+    let mut guest = TestGuest::start();
+    let (port, _control) = listen(&guest, 0).await.expect("listens");
+    let script = format!(
+        "for i in $(seq 40); do (exec 3<>/dev/tcp/127.0.0.1/{port}; echo $i >&3; read a <&3; [ $a = $i ] || echo $i: $a) & done; wait"
+    );
+    let program = guest.exec(bash(&script)).await.expect("starts");
+    let echoes = async {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..40 {
+            let (_, mut stream) = guest.incoming.next().await.expect("a connection");
+            tasks.spawn(async move {
+                let mut line = vec![0; 16];
+                let n = stream.read(&mut line).await.expect("reads");
+                stream.write_all(&line[..n]).await.expect("writes");
+                stream.shutdown().await.expect("half-closes");
+            });
+        }
+        tasks.join_all().await;
+    };
+    let (outcome, ()) = tokio::join!(program.finish(), echoes);
+    assert_eq!(outcome.stdout, "");
+}
+
+#[tokio::test]
+async fn a_port_is_closed_with_its_stream_and_can_be_taken_again() {
+    let guest = TestGuest::start();
+    let (port, control) = listen(&guest, 0).await.expect("listens");
+    assert_eq!(listen(&guest, port).await.expect_err("taken").code, ErrorCode::Port);
+    drop(control);
+    crate::support::until("the port is free", || std::net::TcpListener::bind(("127.0.0.1", port)).is_ok())
+        .await;
+    listen(&guest, port).await.expect("listens again");
+}
+
+#[tokio::test]
+async fn the_host_reaches_a_port_inside() {
+    let guest = TestGuest::start();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("listens");
+    let port = server.local_addr().expect("an address").port();
+    let serving = tokio::task::spawn_blocking(move || {
+        use std::io::{Read, Write};
+        let (mut connection, _) = server.accept().expect("accepts");
+        let mut question = String::new();
+        connection.read_to_string(&mut question).expect("reads");
+        write!(connection, "answer to {question}").expect("writes");
+    });
+    let mut stream = guest.open(&Request::Connect { port }).await;
+    assert!(matches!(read_frame(&mut stream).await.expect("a frame"), Frame::Reply(_)));
+    stream.write_all(b"question").await.expect("writes");
+    stream.shutdown().await.expect("half-closes");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("reads to the end");
+    assert_eq!(answer, "answer to question");
+    serving.await.expect("no panic");
+}
+
+#[tokio::test]
+async fn a_port_nobody_listens_on_is_an_error() {
+    let guest = TestGuest::start();
+    let free =
+        std::net::TcpListener::bind("127.0.0.1:0").expect("listens").local_addr().expect("an address").port();
+    let error = guest.ask::<()>(&Request::Connect { port: free }).await.expect_err("nobody");
+    assert_eq!(error.code, ErrorCode::Port);
+}
+
+#[tokio::test]
+async fn a_program_that_opens_connections_without_end_does_not_harm_the_guest() {
+    let mut guest = TestGuest::start();
+    let (port, _control) = listen(&guest, 0).await.expect("listens");
+    let script = format!(
+        "for i in $(seq 150); do exec {{fd}}<>/dev/tcp/127.0.0.1/{port}; done; echo open; sleep 1000"
+    );
+    let mut program = guest.exec(bash(&script)).await.expect("starts");
+    program.says("open").await;
+    // Some are forwarded, the others wait in the kernel's queue.
+    let mut held = Vec::new();
+    for _ in 0..64 {
+        held.push(guest.incoming.next().await.expect("a connection"));
+    }
+    guest.ask::<()>(&Request::Ping).await.expect("lives");
+    assert_eq!(guest.shell("echo still here").await.stdout, "still here\n");
+}
