@@ -1,0 +1,85 @@
+//! Builds the guest, a static program for the same machine, and tells where it is.
+//!
+//! A nested cargo with a target directory of its own: no lock is shared with the build that runs this, and the flag
+//! that makes the guest static applies to nothing else.
+#![allow(clippy::disallowed_methods, reason = "cargo talks to build scripts through the environment")]
+
+use std::{
+    env,
+    error::Error,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What the guest is made of.
+const SOURCES: [&str; 6] =
+    ["crates/guest", "crates/guest-api", "crates/link", "crates/domain", "Cargo.toml", "Cargo.lock"];
+
+/// Names a guest that was built elsewhere, for packagers whose builds must not nest.
+const PREBUILT: &str = "WARREN_PREBUILT_GUEST";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={}", root.join(source).display());
+    }
+    println!("cargo::rerun-if-env-changed={PREBUILT}");
+    let guest = match env::var_os(PREBUILT) {
+        Some(prebuilt) => PathBuf::from(prebuilt),
+        None => build(&root, &format!("{}-unknown-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH")?))?,
+    };
+    println!("cargo::rustc-env=WARREN_GUEST={}", guest.display());
+    Ok(())
+}
+
+/// In a debug build what counts is how soon it is built again.
+#[rustfmt::skip]
+const QUICK: [&str; 6] = [
+    "--config", "profile.guest.lto=\"off\"",
+    "--config", "profile.guest.codegen-units=16",
+    "--config", "profile.guest.incremental=true",
+];
+
+fn build(root: &Path, target: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let profile = env::var("PROFILE")?;
+    let directory = target_directory()?.join(format!("guest-{profile}"));
+    let mut cargo = cargo()?;
+    cargo
+        .current_dir(root)
+        .args(["build", "--package", "warren-guest", "--bin", "warren-guest", "--profile", "guest"])
+        .args(["--target", target, "--target-dir"])
+        .arg(&directory)
+        .env("RUSTFLAGS", "-C target-feature=+crt-static");
+    if profile == "debug" {
+        cargo.args(QUICK);
+    }
+    if !cargo.status()?.success() {
+        return Err("the guest does not build".into());
+    }
+    Ok(directory.join(target).join("guest").join("warren-guest"))
+}
+
+/// Cargo without what the outer cargo, clippy or rustdoc has put into the environment for its own use.
+fn cargo() -> Result<Command, Box<dyn Error>> {
+    let mut command = Command::new(env::var("CARGO")?);
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        let is_ours = (name.starts_with("CARGO") && name != "CARGO_HOME")
+            || matches!(
+                &*name,
+                "RUSTFLAGS" | "RUSTC" | "RUSTDOC" | "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER"
+            );
+        if is_ours {
+            command.env_remove(&*name);
+        }
+    }
+    Ok(command)
+}
+
+/// `OUT_DIR` is `<target>/<profile>/build/<package>/out`, with one more level when a target was named.
+fn target_directory() -> Result<PathBuf, Box<dyn Error>> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let build = out.ancestors().find(|path| path.file_name().is_some_and(|name| name == "build"));
+    let profile = build.and_then(Path::parent).ok_or("OUT_DIR is not where cargo puts it")?;
+    Ok(profile.parent().ok_or("OUT_DIR has no target directory")?.to_owned())
+}
