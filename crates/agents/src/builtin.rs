@@ -1,0 +1,83 @@
+//! The agent that comes with Warren, a part of the guest.
+//!
+//! It prints drafts as they are recorded, and its transcript holds the same drafts without the deltas; so decoding
+//! is reading, and parsing is folding.
+
+mod codec;
+mod layout;
+mod parse;
+
+use warren_domain::{AgentProfile, AgentType, SessionId};
+
+use crate::{
+    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, ModelApi, Parsed, SubagentFiles,
+    TranscriptPlan,
+};
+
+/// The model that is asked for when nobody names one.
+const DEFAULT_MODEL: &str = "claude-sonnet-4-5";
+
+/// Where the sandbox has the guest.
+const PROGRAM: &str = "/warren/guest";
+
+/// Where the sandbox has what [`layout`] wrote.
+const INSTRUCTIONS: &str = "/instructions";
+
+/// The adapter.
+pub(crate) struct Builtin;
+
+impl Adapter for Builtin {
+    fn agent_type(&self) -> AgentType {
+        AgentType::from("builtin")
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
+        let endpoint = request.endpoint(&self.agent_type(), ModelApi::Anthropic)?;
+        let model = request.model.or(request.profile.model.as_deref()).unwrap_or(DEFAULT_MODEL);
+        let session = request.session.to_string();
+        let argv =
+            [PROGRAM, "agent", "--session", &session, "--model", model, "--instructions", INSTRUCTIONS];
+        let mut env = request.profile.environment_variables.clone();
+        env.insert("ANTHROPIC_BASE_URL".to_owned(), endpoint.base_url.clone());
+        env.insert("ANTHROPIC_API_KEY".to_owned(), endpoint.placeholder_key.clone());
+        env.insert("HOME".to_owned(), request.home.to_owned());
+        Ok(Launch {
+            argv: argv.map(str::to_owned).to_vec(),
+            env,
+            cwd: request.workspace.to_owned(),
+            apis: vec![ModelApi::Anthropic],
+            put_back: request.resume.then(|| self.transcripts(request.session)),
+        })
+    }
+
+    fn layout(&self, profile: &AgentProfile) -> Vec<LayoutFile> {
+        layout::files(profile)
+    }
+
+    fn transcripts(&self, session: SessionId) -> TranscriptPlan {
+        let directory = format!(".warren/sessions/{session}");
+        TranscriptPlan {
+            main: format!("{directory}/main.jsonl"),
+            subagents: Some(SubagentFiles {
+                directory: format!("{directory}/subagents"),
+                prefix: "",
+                suffix: ".jsonl",
+            }),
+        }
+    }
+
+    fn codec(&self) -> Box<dyn Codec> {
+        Box::new(codec::BuiltinCodec::new(self.agent_type()))
+    }
+
+    fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
+        parse::parse(main, subagents)
+    }
+}
+
+#[cfg(test)]
+mod tests;

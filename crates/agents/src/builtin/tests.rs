@@ -1,0 +1,198 @@
+use serde_json::{Value, json};
+use warren_domain::{
+    AgentProfile, BlockId, Content, Draft, ErrorCode, EventBody, ProfileId, SessionId, Skill,
+    WorkspaceTemplateFile,
+};
+
+use super::Builtin;
+use crate::{
+    Adapter, Exit, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output, Place, Prompt, TurnEnd,
+};
+
+fn decoded(lines: &[&str]) -> Vec<Output> {
+    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
+    lines.iter().for_each(|line| codec.decode(line.as_bytes(), &mut out));
+    out
+}
+
+fn unrecognized(raw: &str) -> Output {
+    let body = EventBody::Unrecognized { agent: "builtin".into(), raw: raw.to_owned() };
+    Output::Event(Draft::of_session(body))
+}
+
+fn input(bytes: &[u8]) -> Value {
+    assert_eq!(bytes.last(), Some(&b'\n'), "a line ends");
+    serde_json::from_slice(bytes).expect("JSON")
+}
+
+fn anthropic() -> ModelEndpoint {
+    ModelEndpoint {
+        api: ModelApi::Anthropic,
+        base_url: "http://127.0.0.1:4100".to_owned(),
+        placeholder_key: "placeholder".to_owned(),
+    }
+}
+
+fn request<'a>(profile: &'a AgentProfile, endpoints: &'a [ModelEndpoint]) -> LaunchRequest<'a> {
+    LaunchRequest {
+        session: SessionId(uuid::Uuid::nil()),
+        workspace: "/workspace",
+        home: "/home/agent",
+        resume: false,
+        model: None,
+        profile,
+        endpoints,
+    }
+}
+
+#[test]
+fn what_an_agent_may_say_passes_and_what_it_may_not_is_kept_as_unrecognized() {
+    let delta =
+        r#"{"type":"text_delta","blockId":"a","delta":"x","runId":"00000000-0000-0000-0000-000000000000"}"#;
+    let forged = r#"{"type":"session_ended","reason":"I say so"}"#;
+    let body = EventBody::TextDelta { block_id: BlockId::from("a"), delta: "x".to_owned() };
+    assert_eq!(
+        decoded(&[delta, forged, "not JSON", "", "  "]),
+        [Output::Event(Draft::of_session(body)), unrecognized(forged), unrecognized("not JSON")]
+    );
+}
+
+#[test]
+fn bytes_that_are_not_text_are_kept_as_far_as_they_can_be() {
+    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
+    codec.decode(b"\xff\xfe{", &mut out);
+    assert_eq!(out, [unrecognized("\u{fffd}\u{fffd}{")]);
+}
+
+#[test]
+fn a_turn_ends_once() {
+    let end = r#"{"type":"turn_ended","outcome":"completed","summary":"Done."}"#;
+    let completed = TurnEnd::Completed { summary: Some("Done.".to_owned()) };
+    assert_eq!(decoded(&[end, end]), [Output::TurnEnded(completed), unrecognized(end)]);
+    let failed =
+        r#"{"type":"turn_ended","outcome":"failed","code":"LLM_ERROR","message":"no","recoverable":true}"#;
+    let failure = TurnEnd::Failed { code: ErrorCode::LlmError, message: "no".to_owned(), recoverable: true };
+    assert_eq!(decoded(&[failed]), [Output::TurnEnded(failure)]);
+    assert_eq!(
+        decoded(&[r#"{"type":"turn_ended","outcome":"interrupted"}"#]),
+        [Output::TurnEnded(TurnEnd::Interrupted)]
+    );
+}
+
+#[test]
+fn a_process_that_dies_early_failed_unless_it_was_asked_to_stop() {
+    let killed = Exit { code: None, signal: Some(9) };
+    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
+    codec.ended(&killed, &mut out);
+    codec.ended(&killed, &mut out);
+    let message = "the agent ended before it was done (killed by signal 9)".to_owned();
+    assert_eq!(
+        out,
+        [Output::TurnEnded(TurnEnd::Failed { code: ErrorCode::AgentError, message, recoverable: true })]
+    );
+
+    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
+    assert!(codec.interrupt().is_some());
+    codec.ended(&killed, &mut out);
+    assert_eq!(out, [Output::TurnEnded(TurnEnd::Interrupted)]);
+}
+
+#[test]
+fn input_is_a_line_of_json() {
+    let mut codec = Builtin.codec();
+    let prompt = Prompt { message: "msg-1".into(), content: Content::from("a\nb\u{2028}") };
+    assert_eq!(
+        input(&codec.prompt(&prompt)),
+        json!({"type": "prompt", "message": "msg-1", "content": "a\nb\u{2028}"})
+    );
+    assert_eq!(
+        input(&codec.steer(&prompt).expect("it can be steered")),
+        json!({"type": "steer", "message": "msg-1", "content": "a\nb\u{2028}"})
+    );
+    assert_eq!(input(&codec.interrupt().expect("it can be stopped")), json!({"type": "interrupt"}));
+}
+
+#[test]
+fn a_launch_names_the_model_the_endpoint_and_what_goes_back_first() {
+    let mut profile = AgentProfile::empty(ProfileId::from("p"));
+    profile.model = Some("of-profile".to_owned());
+    profile.environment_variables.insert("ANTHROPIC_API_KEY".to_owned(), "mine".to_owned());
+    profile.environment_variables.insert("LANG".to_owned(), "C.UTF-8".to_owned());
+    let endpoints = [anthropic()];
+    let launch = Builtin.launch(&request(&profile, &endpoints)).expect("an endpoint is there");
+    let session = "00000000-0000-0000-0000-000000000000";
+    assert_eq!(
+        launch.argv,
+        [
+            "/warren/guest",
+            "agent",
+            "--session",
+            session,
+            "--model",
+            "of-profile",
+            "--instructions",
+            "/instructions"
+        ]
+    );
+    let env: Vec<_> = launch.env.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    assert_eq!(
+        env,
+        [
+            "ANTHROPIC_API_KEY=placeholder",
+            "ANTHROPIC_BASE_URL=http://127.0.0.1:4100",
+            "HOME=/home/agent",
+            "LANG=C.UTF-8"
+        ]
+    );
+    assert_eq!(
+        (launch.cwd.as_str(), launch.apis, launch.put_back),
+        ("/workspace", vec![ModelApi::Anthropic], None)
+    );
+
+    let again = LaunchRequest { resume: true, model: Some("of-run"), ..request(&profile, &endpoints) };
+    let launch = Builtin.launch(&again).expect("an endpoint is there");
+    assert_eq!(launch.argv[5], "of-run");
+    let plan = launch.put_back.expect("it has run before");
+    assert_eq!(plan.main, format!(".warren/sessions/{session}/main.jsonl"));
+    let files = plan.subagents.expect("subagents have files");
+    assert_eq!(files.path("s"), format!(".warren/sessions/{session}/subagents/s.jsonl"));
+    assert_eq!((files.subagent("s.jsonl"), files.subagent("s.txt")), (Some("s"), None));
+}
+
+#[test]
+fn without_an_endpoint_there_is_no_launch() {
+    let profile = AgentProfile::empty(ProfileId::from("p"));
+    let refused = Builtin.launch(&request(&profile, &[]));
+    assert_eq!(refused, Err(LaunchError::NoEndpoint { agent: "builtin".into(), api: ModelApi::Anthropic }));
+}
+
+#[test]
+fn a_profile_becomes_instructions_settings_skills_and_workspace_files() {
+    let file = |path: &str| WorkspaceTemplateFile { path: path.to_owned(), content: "x".to_owned() };
+    let mut profile = AgentProfile::empty(ProfileId::from("p"));
+    profile.agent_md_file = Some("Be kind.".to_owned());
+    profile.default_workspace_files = vec![file("README.md")];
+    profile.skills = vec![Skill {
+        name: "make charts".to_owned(),
+        description: "When charts are asked for".to_owned(),
+        skill_md: "# How".to_owned(),
+        supporting_files: vec![file("../lib/chart.py")],
+        npm_dependencies: Vec::new(),
+        pip_dependencies: Vec::new(),
+    }];
+    let files = Builtin.layout(&profile);
+    let names: Vec<_> = files.iter().map(|file| (file.place, file.path.as_str())).collect();
+    assert_eq!(
+        names,
+        [
+            (Place::Instructions, "INSTRUCTIONS.md"),
+            (Place::Instructions, "agent.json"),
+            (Place::Instructions, "skills/make-charts/SKILL.md"),
+            (Place::Instructions, "skills/make-charts/lib/chart.py"),
+            (Place::Workspace, "README.md"),
+        ]
+    );
+    let settings: Value = serde_json::from_slice(&files[1].content).expect("settings are JSON");
+    let skill = json!({"name": "make-charts", "description": "When charts are asked for", "skillMd": ""});
+    assert_eq!(settings, json!({"id": "p", "skills": [skill]}));
+}
