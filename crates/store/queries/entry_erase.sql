@@ -1,0 +1,1 @@
+DELETE FROM entries WHERE log = $1

@@ -1,0 +1,5 @@
+SELECT seq, json
+FROM entries
+WHERE log = (SELECT log FROM logs WHERE session_id = $1) AND seq > $2
+ORDER BY seq
+LIMIT $3

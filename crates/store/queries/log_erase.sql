@@ -1,0 +1,1 @@
+DELETE FROM logs WHERE session_id = $1 RETURNING log

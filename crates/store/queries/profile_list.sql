@@ -1,0 +1,1 @@
+SELECT profile FROM profiles WHERE partition = $1 ORDER BY profile_id

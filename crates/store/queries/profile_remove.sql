@@ -1,0 +1,1 @@
+DELETE FROM profiles WHERE partition = $1 AND profile_id = $2

@@ -1,0 +1,1 @@
+SELECT * FROM projects WHERE project_id = $1

@@ -1,0 +1,1 @@
+SELECT * FROM projects WHERE partition = $1 AND name = $2

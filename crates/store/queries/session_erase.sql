@@ -1,0 +1,1 @@
+DELETE FROM sessions WHERE session_id = $1

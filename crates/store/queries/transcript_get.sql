@@ -1,0 +1,1 @@
+SELECT bytes FROM transcript_chunks WHERE session_id = $1 AND thread = $2 ORDER BY start

@@ -1,0 +1,1 @@
+SELECT * FROM workspaces WHERE workspace_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM workspaces WHERE workspace_id = $1

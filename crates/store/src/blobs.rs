@@ -1,0 +1,99 @@
+//! Blobs on an object store, each under its partition and its hash.
+
+use std::{path::Path, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, local::LocalFileSystem, path::Path as Name};
+use warren_domain::{BlobHash, Partition};
+
+use crate::{Blobs, ReadError};
+
+/// Blobs in any object store.
+pub(crate) struct ObjectBlobs {
+    objects: Arc<dyn ObjectStore>,
+}
+
+/// What is kept under a hash is not what was put there.
+#[derive(Debug, thiserror::Error)]
+#[error("blob `{expected}` is damaged: its bytes hash to `{found}`")]
+struct Damaged {
+    expected: BlobHash,
+    found: BlobHash,
+}
+
+impl ObjectBlobs {
+    /// Under a directory, which is made if it is absent. A put is on disk when it returns.
+    pub(crate) fn in_directory(directory: &Path) -> Result<Self, object_store::Error> {
+        std::fs::create_dir_all(directory)
+            .map_err(|source| object_store::Error::Generic { store: "blobs", source: Box::new(source) })?;
+        let objects = LocalFileSystem::new_with_prefix(directory)?.with_fsync(true);
+        Ok(Self { objects: Arc::new(objects) })
+    }
+
+    async fn put(&self, name: &Name, bytes: Bytes, mode: PutMode) -> Result<(), object_store::Error> {
+        self.objects.put_opts(name, bytes.into(), mode.into()).await.map(drop)
+    }
+
+    async fn get(&self, name: &Name) -> Result<Option<Bytes>, object_store::Error> {
+        match self.objects.get(name).await {
+            Ok(found) => found.bytes().await.map(Some),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl Blobs for ObjectBlobs {
+    async fn put_blob(&self, partition: &Partition, bytes: Bytes) -> Result<BlobHash, ReadError> {
+        let failed = |source| ReadError { doing: "keep the blob", source: Box::new(source) };
+        let hash = hash_of(&bytes);
+        let name = name_of(partition, &hash);
+        match self.put(&name, bytes.clone(), PutMode::Create).await {
+            Ok(()) => Ok(hash),
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                // Reading is cheaper than syncing, and a copy that went bad is put right on the way.
+                if self.get(&name).await.map_err(failed)?.is_none_or(|kept| kept != bytes) {
+                    self.put(&name, bytes, PutMode::Overwrite).await.map_err(failed)?;
+                }
+                Ok(hash)
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    async fn blob(&self, partition: &Partition, hash: &BlobHash) -> Result<Option<Bytes>, ReadError> {
+        if !is_hash(hash.as_str()) {
+            return Ok(None);
+        }
+        let doing = "read the blob";
+        let kept = self.get(&name_of(partition, hash)).await;
+        let kept = kept.map_err(|source| ReadError { doing, source: Box::new(source) })?;
+        let Some(bytes) = kept else { return Ok(None) };
+        let found = hash_of(&bytes);
+        if found == *hash {
+            return Ok(Some(bytes));
+        }
+        let source = Box::new(Damaged { expected: hash.clone(), found });
+        Err(ReadError { doing, source })
+    }
+}
+
+fn hash_of(bytes: &[u8]) -> BlobHash {
+    BlobHash(blake3::hash(bytes).to_hex().to_string())
+}
+
+/// A hash comes from outside; only one that could be ours becomes part of a path.
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// `p-<partition>/<first two digits>/<hash>`. A partition is any text: it is one part of the path, encoded.
+fn name_of(partition: &Partition, hash: &BlobHash) -> Name {
+    let partition = format!("p-{partition}");
+    Name::from_iter([partition.as_str(), &hash.as_str()[..2], hash.as_str()])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Rules of [`Sessions::erase`](crate::Sessions::erase).
+
+use bytes::Bytes;
+use warren_domain::{Fence, NodeId, Seq, SessionId, Version};
+
+use super::{created, samples};
+use crate::{Change, Commit, CommitError, SessionQuery, SessionRecord, Store, UsageGroup, UsageQuery};
+
+/// A session that has something of everything.
+async fn full(store: &Store) -> SessionRecord {
+    let mut record = created(store).await;
+    let session = record.session_id;
+    let changes = vec![
+        Change::PutRun(Box::new(samples::run(session))),
+        Change::PutRun(Box::new(samples::queued(session))),
+        Change::PutVersion(Box::new(samples::version(session, Version(0)))),
+        Change::PutKey(samples::key("key", samples::time(1_000_000_000))),
+        Change::PutFile(samples::file("a", 1)),
+    ];
+    let commit = Commit { changes, ..samples::append(session, Seq(1), 5) };
+    record.head = store.log.commit(commit).await.expect("it is committed");
+    record.version = Version(1);
+    for thread in ["", "sub"] {
+        let written = store.transcripts.write_transcript(session, thread, 0, Bytes::from_static(b"x"));
+        written.await.expect("it is written");
+    }
+    let node = NodeId::from("a node");
+    store
+        .leases
+        .acquire(session, &node, samples::time(0), samples::time(10))
+        .await
+        .expect("the lease is free");
+    record
+}
+
+/// How much of everything there is under a session's name.
+async fn remains(store: &Store, record: &SessionRecord) -> [usize; 10] {
+    let session = record.session_id;
+    let query =
+        SessionQuery { partition: Some(record.partition.clone()), limit: 9, ..SessionQuery::default() };
+    let spent = UsageQuery {
+        partition: Some(record.partition.clone()),
+        project: None,
+        from: None,
+        to: None,
+        group_by: UsageGroup::Day,
+    };
+    let unfinished = store.runs.unfinished().await.expect("they are listed");
+    [
+        store.log.read(session, Seq(0), 100).await.expect("the log is read").len(),
+        usize::from(store.log.head(session).await.expect("the head is read").is_some()),
+        store.sessions.sessions(&query).await.expect("they are listed").items.len(),
+        store.sessions.files(session).await.expect("they are listed").len(),
+        store.runs.runs(session, None, 10).await.expect("they are listed").items.len(),
+        unfinished.iter().filter(|run| run.session_id == session).count(),
+        usize::from(store.runs.key(session, "key", samples::time(0)).await.expect("it is read").is_some()),
+        store.runs.usage(&spent).await.expect("it is summed").len(),
+        store.versions.versions(session, None, 10).await.expect("they are listed").items.len(),
+        store.transcripts.transcripts(session).await.expect("they are listed").len(),
+    ]
+}
+
+/// Whichever way one looks.
+pub async fn nothing_is_left_of_an_erased_session(store: &Store) {
+    let record = full(store).await;
+    assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2]);
+    assert!(store.sessions.erase(record.session_id).await.expect("it is erased"));
+    assert_eq!(remains(store, &record).await, [0; 10]);
+    assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), None);
+    assert_eq!(store.transcripts.transcript(record.session_id, "").await.expect("it is read"), None);
+    let renewed =
+        store.leases.renew(&NodeId::from("a node"), samples::time(20)).await.expect("it is renewed");
+    assert!(!renewed.contains(&record.session_id));
+    assert!(!store.sessions.erase(record.session_id).await.expect("it is gone already"));
+}
+
+/// Neighbours keep everything.
+pub async fn others_are_not_touched(store: &Store) {
+    let first = full(store).await;
+    let second = full(store).await;
+    let third = full(store).await;
+    store.sessions.erase(second.session_id).await.expect("it is erased");
+    for record in [first, third] {
+        assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2]);
+        assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), Some(record));
+    }
+    assert!(!store.sessions.erase(samples::session().session_id).await.expect("there is none"));
+}
+
+/// A writer that does not know yet is refused, and brings nothing back.
+pub async fn nothing_can_be_added_to_an_erased_session(store: &Store) {
+    let record = full(store).await;
+    let session: SessionId = record.session_id;
+    store.sessions.erase(session).await.expect("it is erased");
+    let late = Commit { fence: Fence(1), ..samples::append(session, record.head, 1) };
+    let refused = store.log.commit(late).await;
+    assert!(matches!(refused, Err(CommitError::NoSession(found)) if found == session), "{refused:?}");
+    let late = store.transcripts.write_transcript(session, "", 0, Bytes::from_static(b"x")).await;
+    assert!(late.is_err());
+    assert_eq!(remains(store, &record).await, [0; 10]);
+}

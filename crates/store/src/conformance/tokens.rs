@@ -1,0 +1,55 @@
+//! Rules of [`Tokens`](crate::Tokens).
+
+use uuid::Uuid;
+
+use super::samples;
+use crate::{Store, TokenRecord};
+
+fn token() -> TokenRecord {
+    samples::token(&blake3::hash(Uuid::now_v7().as_bytes()).to_hex())
+}
+
+async fn put(store: &Store, token: &TokenRecord) {
+    store.tokens.put_token(token).await.expect("the token is kept");
+}
+
+/// Whole; also one that has expired: whether that matters is for others to say.
+pub async fn a_token_is_found_by_its_hash(store: &Store) {
+    let token = token();
+    assert_eq!(store.tokens.token(&token.hash).await.expect("it is read"), None);
+    put(store, &token).await;
+    assert_eq!(store.tokens.token(&token.hash).await.expect("it is read"), Some(token.clone()));
+    let endless = TokenRecord { expires_at: None, ..self::token() };
+    put(store, &endless).await;
+    assert_eq!(store.tokens.token(&endless.hash).await.expect("it is read"), Some(endless));
+    assert_eq!(store.tokens.token(&token.hash[1..]).await.expect("it is read"), None);
+    assert!(
+        store.tokens.put_token(&TokenRecord { token_id: self::token().token_id, ..token }).await.is_err()
+    );
+}
+
+/// Of one partition, or of all.
+pub async fn tokens_are_listed_oldest_first(store: &Store) {
+    let young = TokenRecord { created_at: samples::time(5), ..token() };
+    let old = TokenRecord { created_at: samples::time(4), partition: young.partition.clone(), ..token() };
+    let foreign = TokenRecord { created_at: samples::time(3), ..token() };
+    for token in [&young, &old, &foreign] {
+        put(store, token).await;
+    }
+    let listed = store.tokens.tokens(Some(&young.partition)).await.expect("they are listed");
+    assert_eq!(listed, [old.clone(), young.clone()]);
+    let ours = [&foreign, &old, &young].map(Clone::clone);
+    let mut listed = store.tokens.tokens(None).await.expect("they are listed");
+    listed.retain(|token| ours.contains(token));
+    assert_eq!(listed, ours);
+}
+
+/// It cannot be used, and is not listed.
+pub async fn a_removed_token_is_unknown(store: &Store) {
+    let token = token();
+    put(store, &token).await;
+    assert!(store.tokens.remove_token(token.token_id).await.expect("it is removed"));
+    assert!(!store.tokens.remove_token(token.token_id).await.expect("it is gone already"));
+    assert_eq!(store.tokens.token(&token.hash).await.expect("it is read"), None);
+    assert_eq!(store.tokens.tokens(Some(&token.partition)).await.expect("they are listed"), []);
+}

@@ -1,0 +1,308 @@
+//! The contracts: what a backend must do. Each is held by a suite in `conformance`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use warren_domain::{
+    AgentProfile, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, RunId, Seq, SessionId, Timestamp,
+    TokenId, Version, WorkspaceId,
+};
+
+use crate::records::{
+    Commit, Granted, Key, LogEntry, Page, ProjectRecord, RunRecord, SessionQuery, SessionRecord, TokenRecord,
+    UsageQuery, UsageRow, VersionRecord, WorkspaceFile, WorkspaceRecord,
+};
+
+/// An error of the backend that no caller can act on.
+pub type Backend = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why nothing of a commit happened.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// The writer's idea of the log is old.
+    #[error("session `{session}` has moved on: expected position {expected}, found {found}")]
+    Conflict {
+        /// Whose log.
+        session: SessionId,
+        /// The writer's idea.
+        expected: Seq,
+        /// The truth.
+        found: Seq,
+    },
+    /// Someone else holds the lease by now.
+    #[error("the lease on session `{session}` was taken over: ours was {ours}, it is {current} now")]
+    Fenced {
+        /// Whose log.
+        session: SessionId,
+        /// The writer's.
+        ours: Fence,
+        /// The newest.
+        current: Fence,
+    },
+    /// The version's base is not the latest.
+    #[error("session `{session}` is at version {latest} already")]
+    VersionConflict {
+        /// Whose.
+        session: SessionId,
+        /// The truth.
+        latest: Version,
+    },
+    /// The idempotency key is in use.
+    #[error("the idempotency key was used before")]
+    KeyTaken(Box<Key>),
+    /// There is no such session.
+    #[error("session `{0}` does not exist")]
+    NoSession(SessionId),
+    /// It exists already.
+    #[error("session `{0}` exists already")]
+    Exists(SessionId),
+    /// The writer's numbers have a hole.
+    #[error("entries of session `{0}` are not contiguous")]
+    NotContiguous(SessionId),
+    /// The database failed; whether it happened is known after reading the head.
+    #[error("failed to commit to the log of session `{session}`")]
+    Backend {
+        /// Whose.
+        session: SessionId,
+        /// Why.
+        #[source]
+        source: Backend,
+    },
+}
+
+/// Why something could not be read or written that has no rules of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to {doing}")]
+pub struct ReadError {
+    /// What was tried, as `read the log`.
+    pub doing: &'static str,
+    /// Why it failed.
+    #[source]
+    pub source: Backend,
+}
+
+/// Why a lease was not given.
+#[derive(Debug, thiserror::Error)]
+pub enum AcquireError {
+    /// Someone else holds it.
+    #[error("session `{session}` is held by node `{holder}` until {until}")]
+    Held {
+        /// Which session.
+        session: SessionId,
+        /// By whom.
+        holder: NodeId,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// The database failed.
+    #[error("failed to take the lease on session `{session}`")]
+    Backend {
+        /// Which session.
+        session: SessionId,
+        /// Why.
+        #[source]
+        source: Backend,
+    },
+}
+
+/// The logs: the only thing the platform must never lose.
+#[async_trait]
+pub trait EventLog: Send + Sync {
+    /// Makes everything in `commit` true at once and durably, or nothing of it. Returns the new head.
+    ///
+    /// Commits of many sessions may share one transaction; one that is refused never harms another. A lost lease is
+    /// reported before an old position: its holder must stop, not read and try again.
+    async fn commit(&self, commit: Commit) -> Result<Seq, CommitError>;
+
+    /// Entries after `after`, in order, at most `limit`.
+    async fn read(&self, session: SessionId, after: Seq, limit: u32) -> Result<Vec<LogEntry>, ReadError>;
+
+    /// The last entry's number, or `None` if there is no such session.
+    async fn head(&self, session: SessionId) -> Result<Option<Seq>, ReadError>;
+}
+
+/// Sessions as they are listed. They are made and changed by commits.
+#[async_trait]
+pub trait Sessions: Send + Sync {
+    /// One session.
+    async fn session(&self, session: SessionId) -> Result<Option<SessionRecord>, ReadError>;
+
+    /// Some sessions, newest first.
+    async fn sessions(&self, query: &SessionQuery) -> Result<Page<SessionRecord>, ReadError>;
+
+    /// Erases a session with everything under its name. Says whether it existed.
+    async fn erase(&self, session: SessionId) -> Result<bool, ReadError>;
+
+    /// Files of its workspace as last seen, by path.
+    async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError>;
+}
+
+/// Runs. They are made and changed by commits.
+#[async_trait]
+pub trait Runs: Send + Sync {
+    /// One run.
+    async fn run(&self, session: SessionId, run: RunId) -> Result<Option<RunRecord>, ReadError>;
+
+    /// A session's runs, newest first, older than `before`.
+    async fn runs(
+        &self,
+        session: SessionId,
+        before: Option<RunId>,
+        limit: u32,
+    ) -> Result<Page<RunRecord>, ReadError>;
+
+    /// All runs that are queued or running anywhere, oldest first: what a restart must look after.
+    async fn unfinished(&self) -> Result<Vec<RunRecord>, ReadError>;
+
+    /// What an idempotency key stands for, unless it has expired by `now`.
+    async fn key(&self, session: SessionId, key: &str, now: Timestamp) -> Result<Option<Key>, ReadError>;
+
+    /// What was spent by runs that ended, by name of the group. A run whose model is not known counts for `unknown`.
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageRow>, ReadError>;
+}
+
+/// Versions. They are made by commits.
+#[async_trait]
+pub trait Versions: Send + Sync {
+    /// One version.
+    async fn version(&self, session: SessionId, version: Version)
+    -> Result<Option<VersionRecord>, ReadError>;
+
+    /// A session's versions, newest first, older than `before`.
+    async fn versions(
+        &self,
+        session: SessionId,
+        before: Option<Version>,
+        limit: u32,
+    ) -> Result<Page<VersionRecord>, ReadError>;
+}
+
+/// Agents' own transcripts, saved while they grow. The main thread is the empty text; others are subagents' ids.
+#[async_trait]
+pub trait Transcripts: Send + Sync {
+    /// Puts `bytes` at `offset` and ends the transcript there. Offset 0 replaces it; offset = length appends; more is
+    /// refused, and so is a session that does not exist.
+    async fn write_transcript(
+        &self,
+        session: SessionId,
+        thread: &str,
+        offset: u64,
+        bytes: Bytes,
+    ) -> Result<(), ReadError>;
+
+    /// The whole transcript, or `None` if there is none.
+    async fn transcript(&self, session: SessionId, thread: &str) -> Result<Option<Bytes>, ReadError>;
+
+    /// Which transcripts there are, with their lengths.
+    async fn transcripts(&self, session: SessionId) -> Result<Vec<(String, u64)>, ReadError>;
+}
+
+/// Who may write to a session now.
+#[async_trait]
+pub trait Leases: Send + Sync {
+    /// Takes the lease for `node` if it is free, expired by `now`, or its own already; the fence grows each time. The
+    /// session need not exist yet.
+    async fn acquire(
+        &self,
+        session: SessionId,
+        node: &NodeId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Granted, AcquireError>;
+
+    /// Prolongs all leases of `node`. Returns the sessions it still holds.
+    async fn renew(&self, node: &NodeId, until: Timestamp) -> Result<Vec<SessionId>, ReadError>;
+
+    /// Gives a lease back. Nothing happens if it was taken over.
+    async fn release(&self, session: SessionId, node: &NodeId, fence: Fence) -> Result<(), ReadError>;
+}
+
+/// Profiles.
+#[async_trait]
+pub trait Profiles: Send + Sync {
+    /// All profiles of a partition, by id.
+    async fn profiles(&self, partition: &Partition) -> Result<Vec<AgentProfile>, ReadError>;
+
+    /// One profile.
+    async fn profile(&self, partition: &Partition, id: &ProfileId)
+    -> Result<Option<AgentProfile>, ReadError>;
+
+    /// Makes or replaces one.
+    async fn put_profile(&self, partition: &Partition, profile: &AgentProfile) -> Result<(), ReadError>;
+
+    /// Removes one. Says whether it existed.
+    async fn remove_profile(&self, partition: &Partition, id: &ProfileId) -> Result<bool, ReadError>;
+}
+
+/// Tokens.
+#[async_trait]
+pub trait Tokens: Send + Sync {
+    /// Keeps a new one. A hash or an id that is in use is refused.
+    async fn put_token(&self, token: &TokenRecord) -> Result<(), ReadError>;
+
+    /// The token with this hash.
+    async fn token(&self, hash: &str) -> Result<Option<TokenRecord>, ReadError>;
+
+    /// All tokens, oldest first; only those of `partition` if given.
+    async fn tokens(&self, partition: Option<&Partition>) -> Result<Vec<TokenRecord>, ReadError>;
+
+    /// Removes one. Says whether it existed.
+    async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError>;
+}
+
+/// Projects and workspaces.
+#[async_trait]
+pub trait Projects: Send + Sync {
+    /// Makes a project, unless the partition has one of that name: then that one is returned.
+    async fn put_project(&self, project: &ProjectRecord) -> Result<ProjectRecord, ReadError>;
+
+    /// One project.
+    async fn project(&self, project: ProjectId) -> Result<Option<ProjectRecord>, ReadError>;
+
+    /// All projects, oldest first; only those of `partition` if given.
+    async fn projects(&self, partition: Option<&Partition>) -> Result<Vec<ProjectRecord>, ReadError>;
+
+    /// Makes a workspace with the lowest free user number at or above `first_uid`, unless it exists. Returns it as it is
+    /// kept.
+    async fn make_workspace(
+        &self,
+        wanted: &WorkspaceRecord,
+        first_uid: u32,
+    ) -> Result<WorkspaceRecord, ReadError>;
+
+    /// One workspace.
+    async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRecord>, ReadError>;
+
+    /// All workspaces of a project, oldest first.
+    async fn workspaces(&self, project: ProjectId) -> Result<Vec<WorkspaceRecord>, ReadError>;
+
+    /// Forgets a workspace whose directory is gone; its user number is free again.
+    async fn remove_workspace(&self, workspace: WorkspaceId) -> Result<bool, ReadError>;
+}
+
+/// Bytes by hash. What is read back is verified.
+#[async_trait]
+pub trait Blobs: Send + Sync {
+    /// Keeps bytes and returns their hash. The same bytes are kept once.
+    async fn put_blob(&self, partition: &Partition, bytes: Bytes) -> Result<BlobHash, ReadError>;
+
+    /// The bytes, or `None` if this partition has no such blob. Bytes that no longer match are an error.
+    async fn blob(&self, partition: &Partition, hash: &BlobHash) -> Result<Option<Bytes>, ReadError>;
+}
+
+/// All contracts together, as the rest of the program holds them. A cheap clone.
+#[derive(Clone)]
+#[expect(missing_docs, reason = "each field is the contract of its type")]
+pub struct Store {
+    pub log: Arc<dyn EventLog>,
+    pub sessions: Arc<dyn Sessions>,
+    pub runs: Arc<dyn Runs>,
+    pub versions: Arc<dyn Versions>,
+    pub transcripts: Arc<dyn Transcripts>,
+    pub leases: Arc<dyn Leases>,
+    pub profiles: Arc<dyn Profiles>,
+    pub tokens: Arc<dyn Tokens>,
+    pub projects: Arc<dyn Projects>,
+    pub blobs: Arc<dyn Blobs>,
+}

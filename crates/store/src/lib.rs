@@ -1,0 +1,31 @@
+//! Keeps everything: each session's log, and the records that must change together with it.
+//!
+//! In: [`Commit`]s from whoever holds a session's lease. Out: entries in order, to readers and followers, only after
+//! they are durable. Backends: SQLite and PostgreSQL, behind one set of contracts that anyone may implement.
+//! **Invariant:** nothing here knows HTTP, agents or what a partition stands for; an entry's bytes are never rewritten.
+//! Start with [`EventLog`], then [`Store`], then [`open`] and [`Live`].
+
+mod contract;
+mod records;
+
+mod blobs;
+mod defaults;
+mod live;
+mod open;
+mod sql;
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+
+pub use contract::{
+    AcquireError, Backend, Blobs, CommitError, EventLog, Leases, Profiles, Projects, ReadError, Runs,
+    Sessions, Store, Tokens, Transcripts, Versions,
+};
+pub use defaults::ensure_defaults;
+pub use live::{Changes, Follow, ListChange, Live};
+pub use open::{Database, OpenError, Options, open};
+pub use records::{
+    Change, Commit, Granted, Key, LogEntry, Page, ProjectRecord, RunRecord, SessionQuery, SessionRecord,
+    SessionUpdate, TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, WorkspaceFile,
+    WorkspaceRecord,
+};

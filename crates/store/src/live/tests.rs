@@ -1,0 +1,248 @@
+use std::{sync::Arc, time::Duration};
+
+use futures::{FutureExt as _, StreamExt as _, future::join_all};
+use tempfile::TempDir;
+use warren_domain::{Seq, SessionId, Version};
+use warren_env::{Env, Tasks};
+
+use super::{ListChange, Live, hub::Notice};
+use crate::{
+    Change, CommitError, Database, EventLog as _, Follow, LogEntry, Options, SessionRecord, SessionUpdate,
+    Store, conformance::samples, open,
+};
+
+struct Setup {
+    live: Live,
+    store: Store,
+    record: SessionRecord,
+    session: SessionId,
+    _directory: TempDir,
+}
+
+async fn setup() -> Setup {
+    let directory = tempfile::tempdir().expect("a directory");
+    let database = Database::Sqlite(directory.path().join("warren.db"));
+    let options = Options { database, blobs_dir: directory.path().join("blobs") };
+    let tasks = Tasks::new();
+    let store = open(options, Env::system(), &tasks).await.expect("the store opens");
+    let live = Live::new(&store, &tasks);
+    let record = samples::session();
+    live.commit(samples::create(&record)).await.expect("a session is created");
+    Setup { live, store, session: record.session_id, record, _directory: directory }
+}
+
+impl Setup {
+    async fn append(&self, head: u64, n: u64) {
+        self.live.commit(samples::append(self.session, Seq(head), n)).await.expect("it is appended");
+    }
+}
+
+/// The entries up to `last`, each of which must follow the one before.
+async fn up_to(follow: &mut Follow, last: u64) -> Vec<LogEntry> {
+    let mut entries = Vec::new();
+    while entries.last().is_none_or(|entry: &LogEntry| entry.seq < Seq(last)) {
+        entries.push(follow.next().await.expect("it is read").expect("the session is there"));
+    }
+    entries
+}
+
+#[tokio::test]
+async fn a_follower_gets_what_is_recorded_and_then_what_comes() {
+    let setup = setup().await;
+    setup.append(1, 300).await;
+    let mut follow = setup.live.follow(setup.session, Seq(2));
+    assert_eq!(up_to(&mut follow, 301).await, samples::entries(setup.session, Seq(2), 299));
+    follow.listen().await;
+    let (entries, ()) = futures::join!(up_to(&mut follow, 304), setup.append(301, 3));
+    assert_eq!(entries, samples::entries(setup.session, Seq(301), 3));
+}
+
+#[tokio::test]
+async fn a_follower_sees_an_entry_only_after_its_commit() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    let watch = async {
+        while let Some(entry) = follow.next().await.expect("it is read") {
+            let head = setup.store.log.head(setup.session).await.expect("the head is read");
+            assert!(head >= Some(entry.seq), "entry {} was told at head {head:?}", entry.seq);
+            if entry.seq == Seq(61) {
+                break;
+            }
+        }
+    };
+    let write = async {
+        for n in 0..20 {
+            setup.append(1 + 3 * n, 3).await;
+        }
+    };
+    futures::join!(watch, write);
+}
+
+#[tokio::test]
+async fn a_follower_that_falls_behind_misses_nothing() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(0));
+    assert_eq!(up_to(&mut follow, 1).await.len(), 1);
+    follow.listen().await;
+    for head in 1..=150 {
+        setup.append(head, 1).await;
+    }
+    assert_eq!(up_to(&mut follow, 151).await, samples::entries(setup.session, Seq(1), 150));
+    setup.append(151, 1).await;
+    assert_eq!(up_to(&mut follow, 152).await, samples::entries(setup.session, Seq(151), 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_followers_get_everything_once_while_it_is_written() {
+    let setup = setup().await;
+    let followers = (0..300).map(|n| {
+        let mut follow = setup.live.follow(setup.session, Seq(n % 3));
+        let expected = samples::entries(setup.session, Seq(n % 3), 401 - n % 3);
+        async move {
+            let mut entries = Vec::new();
+            while entries.len() < expected.len() {
+                entries.extend(follow.next_batch().await.expect("it is read"));
+                if n % 7 == 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            assert_eq!(entries, expected);
+        }
+    });
+    let write = async {
+        for n in 0..100 {
+            setup.append(1 + 4 * n, 4).await;
+        }
+    };
+    futures::join!(join_all(followers), write);
+    assert_eq!(setup.live.hub.n_followed(), 0, "the channel went with its last follower");
+}
+
+#[tokio::test]
+async fn followers_share_the_bytes_that_were_committed() {
+    let setup = setup().await;
+    let mut follows: Vec<_> = (0..3).map(|_| setup.live.follow(setup.session, Seq(1))).collect();
+    for follow in &mut follows {
+        follow.listen().await;
+    }
+    let commit = samples::append(setup.session, Seq(1), 1);
+    let place = commit.entries[0].json.as_ptr();
+    setup.live.commit(commit).await.expect("it is appended");
+    for follow in &mut follows {
+        assert_eq!(up_to(follow, 2).await[0].json.as_ptr(), place);
+    }
+}
+
+#[tokio::test]
+async fn commits_told_in_the_wrong_order_are_read_in_the_right_one() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    follow.listen().await;
+    let (first, second) =
+        (samples::append(setup.session, Seq(1), 2), samples::append(setup.session, Seq(3), 2));
+    for commit in [&first, &second] {
+        setup.store.log.commit(commit.clone()).await.expect("it is appended");
+    }
+    for commit in [second, first] {
+        setup.live.hub.tell(setup.session, Notice::Entries(Arc::from(commit.entries)));
+    }
+    assert_eq!(up_to(&mut follow, 5).await, samples::entries(setup.session, Seq(1), 4));
+    setup.append(5, 1).await;
+    assert_eq!(up_to(&mut follow, 6).await, samples::entries(setup.session, Seq(5), 1));
+}
+
+#[tokio::test]
+async fn a_commit_whose_caller_went_away_is_told_all_the_same() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    let commit = setup.live.commit(samples::append(setup.session, Seq(1), 1));
+    assert!(commit.now_or_never().is_none(), "dropped before it was answered");
+    let told = tokio::time::timeout(Duration::from_secs(30), up_to(&mut follow, 2)).await;
+    assert_eq!(told.expect("it is told"), samples::entries(setup.session, Seq(1), 1));
+}
+
+#[tokio::test]
+async fn a_refused_commit_is_told_to_nobody() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    let mut changes = setup.live.changes();
+    let mut stale = samples::append(setup.session, Seq(7), 1);
+    stale.changes.push(Change::PutRun(Box::new(samples::run(setup.session))));
+    let refused = setup.live.commit(stale).await;
+    assert!(matches!(refused, Err(CommitError::Conflict { .. })));
+    setup.append(1, 1).await;
+    assert_eq!(up_to(&mut follow, 2).await, samples::entries(setup.session, Seq(1), 1));
+    assert!(changes.next().now_or_never().is_none());
+}
+
+#[tokio::test]
+async fn following_ends_when_the_session_is_erased() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    let (next, erased) = futures::join!(follow.next(), setup.live.erase(setup.session));
+    assert_eq!(next.expect("it is read"), None);
+    assert!(erased.expect("it is erased"));
+    assert_eq!(follow.next_batch().await.expect("it is read"), Vec::new());
+    let late = setup.live.follow(setup.session, Seq(0)).into_stream();
+    assert_eq!(late.map(|entry| entry.expect("it is read")).collect::<Vec<_>>().await, Vec::new());
+}
+
+#[tokio::test]
+async fn waking_shows_what_another_node_has_written() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    follow.listen().await;
+    setup.store.log.commit(samples::append(setup.session, Seq(1), 2)).await.expect("it is appended");
+    setup.live.wake(setup.session);
+    assert_eq!(up_to(&mut follow, 3).await, samples::entries(setup.session, Seq(1), 2));
+    setup.store.sessions.erase(setup.session).await.expect("it is erased");
+    setup.live.wake(setup.session);
+    assert_eq!(follow.next().await.expect("it is read"), None);
+}
+
+#[tokio::test]
+async fn watchers_of_the_list_hear_of_every_change_of_it() {
+    let setup = setup().await;
+    let mut changes = setup.live.changes();
+    let record = samples::session();
+    let session = record.session_id;
+    setup.live.commit(samples::create(&record)).await.expect("a session is created");
+    let name = SessionUpdate { name: Some("new".to_owned()), ..SessionUpdate::default() };
+    let activity = SessionUpdate { last_activity: Some(samples::time(5)), ..SessionUpdate::default() };
+    let version = samples::version(session, Version(0));
+    for change in [
+        Change::UpdateSession(activity),
+        Change::PutFile(samples::file("a", 1)),
+        Change::UpdateSession(name),
+        Change::PutVersion(Box::new(version)),
+    ] {
+        setup.live.commit(samples::change(session, Seq(1), vec![change])).await.expect("it is committed");
+    }
+    setup.live.runtime_changed(session);
+    setup.live.erase(session).await.expect("it is erased");
+    setup.live.erase(session).await.expect("it is gone already");
+    setup.live.runtime_changed(setup.record.session_id);
+    let SessionRecord { partition, project_id, .. } = record.clone();
+    let expected = [
+        ListChange::Created(Arc::new(record)),
+        ListChange::Changed(session),
+        ListChange::Changed(session),
+        ListChange::Runtime(session),
+        ListChange::Erased { session_id: session, partition, project_id },
+        ListChange::Runtime(setup.record.session_id),
+    ];
+    for expected in expected {
+        assert_eq!(changes.next().await, Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn a_watcher_that_is_too_slow_is_told_that_it_missed_something() {
+    let setup = setup().await;
+    let mut changes = setup.live.changes();
+    for _ in 0..1_000 {
+        setup.live.runtime_changed(setup.session);
+    }
+    assert_eq!(changes.next().await, Some(ListChange::Missed));
+    assert_eq!(changes.next().await, Some(ListChange::Runtime(setup.session)));
+}

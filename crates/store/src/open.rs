@@ -1,0 +1,114 @@
+//! Opens a store. The caller names the backend; nobody after it knows which one it is.
+
+use std::{path::PathBuf, sync::Arc};
+
+use sqlx::migrate::MigrateError;
+use warren_env::{Env, Tasks};
+
+use crate::{
+    Store,
+    blobs::ObjectBlobs,
+    sql::{ConnectError, Db, Sql},
+};
+
+/// What to open.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where records and logs are.
+    pub database: Database,
+    /// The directory of blobs; made if it is absent.
+    pub blobs_dir: PathBuf,
+}
+
+/// Where records and logs are.
+#[derive(Debug, Clone)]
+pub enum Database {
+    /// A file of ours alone; made if it is absent.
+    Sqlite(PathBuf),
+    /// A database that several nodes may share, as `postgres://user:secret@host/name`.
+    Postgres(String),
+}
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory the file belongs in could not be made.
+    #[error("failed to make the directory of the database file `{path}`")]
+    Directory {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// No connection.
+    #[error("failed to connect to {which}")]
+    Connect {
+        /// The file, or that it is PostgreSQL. Never the address: it may hold a secret.
+        which: String,
+        /// Why.
+        #[source]
+        source: sqlx::Error,
+    },
+    /// The tables could not be brought up to date: they may come from a newer version of this program.
+    #[error("failed to bring the tables of {which} up to date")]
+    Migrate {
+        /// As in `Connect`.
+        which: String,
+        /// Why.
+        #[source]
+        source: MigrateError,
+    },
+    /// The blobs' directory is not usable.
+    #[error("failed to open the directory of blobs `{path}`")]
+    Blobs {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: object_store::Error,
+    },
+}
+
+/// Opens a store, bringing its tables up to date.
+///
+/// The writer runs in `tasks`. When that is cancelled, it finishes what waits and closes the database; commits after that
+/// are refused. So give it a group of its own, and cancel it last.
+///
+/// # Errors
+/// When the database or the directory of blobs cannot be opened.
+pub async fn open(options: Options, env: Env, tasks: &Tasks) -> Result<Store, OpenError> {
+    let blobs = ObjectBlobs::in_directory(&options.blobs_dir)
+        .map_err(|source| OpenError::Blobs { path: options.blobs_dir, source })?;
+    let db = connect(options.database).await?;
+    let sql = Arc::new(Sql::start(db, env, tasks));
+    Ok(Store {
+        log: sql.clone(),
+        sessions: sql.clone(),
+        runs: sql.clone(),
+        versions: sql.clone(),
+        transcripts: sql.clone(),
+        leases: sql.clone(),
+        profiles: sql.clone(),
+        tokens: sql.clone(),
+        projects: sql,
+        blobs: Arc::new(blobs),
+    })
+}
+
+async fn connect(database: Database) -> Result<Db, OpenError> {
+    let (which, opened) = match database {
+        Database::Sqlite(path) => {
+            if let Some(parent) = path.parent() {
+                let made = tokio::fs::create_dir_all(parent).await;
+                made.map_err(|source| OpenError::Directory { path: path.clone(), source })?;
+            }
+            (format!("the database file `{}`", path.display()), Db::sqlite(&path).await)
+        }
+        Database::Postgres(url) => ("PostgreSQL".to_owned(), Db::postgres(&url).await),
+    };
+    opened.map_err(|error| match error {
+        ConnectError::Connect(source) => OpenError::Connect { which, source },
+        ConnectError::Migrate(source) => OpenError::Migrate { which, source },
+    })
+}

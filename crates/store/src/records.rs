@@ -1,0 +1,333 @@
+//! What is kept.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use warren_domain::{
+    AgentType, BlobHash, Event, Fence, ForkedFrom, Partition, ProfileId, ProjectId, RunId, RunInput,
+    RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version, WorkspaceId,
+};
+
+/// One entry of a log: its number and the event, serialised once. The same bytes go to the disk and to every reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEntry {
+    /// Its place.
+    pub seq: Seq,
+    /// The event as JSON.
+    pub json: Bytes,
+}
+
+impl LogEntry {
+    /// Serialises an event.
+    ///
+    /// # Errors
+    /// Never for events that were made by code; the type allows it.
+    pub fn of(event: &Event) -> Result<Self, serde_json::Error> {
+        Ok(Self { seq: event.seq, json: Bytes::from(serde_json::to_vec(event)?) })
+    }
+
+    /// Reads the event back.
+    ///
+    /// # Errors
+    /// When the bytes are not an event this version knows.
+    pub fn event(&self) -> Result<Event, serde_json::Error> {
+        serde_json::from_slice(&self.json)
+    }
+}
+
+/// Everything that becomes true at once: entries of one session's log, and the records they imply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Commit {
+    /// Whose log.
+    pub session: SessionId,
+    /// The writer's lease; an older one is refused.
+    pub fence: Fence,
+    /// The head of the log as the writer knows it; the first entry is the one after it.
+    pub expected: Seq,
+    /// New entries, contiguous. May be empty when only records change.
+    pub entries: Vec<LogEntry>,
+    /// Records that change with them, all of this session.
+    pub changes: Vec<Change>,
+}
+
+/// A record that changes together with the log.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// The session begins to exist. Only in its first commit, with `expected` 0. Its head and version follow from that
+    /// commit, whatever the record says.
+    CreateSession(Box<SessionRecord>),
+    /// Some of its data changes.
+    UpdateSession(SessionUpdate),
+    /// A run begins to exist or changes; whole.
+    PutRun(Box<RunRecord>),
+    /// A version is published; refused unless it follows the latest, which is its base. v0 may be put once, before v1.
+    PutVersion(Box<VersionRecord>),
+    /// An idempotency key is used; refused if it is taken.
+    PutKey(Key),
+    /// A file of the workspace is known to be so.
+    PutFile(WorkspaceFile),
+    /// A file of the workspace is gone.
+    RemoveFile(String),
+}
+
+/// A session as it is listed. No status: that is derived.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRecord {
+    /// Its name for ever.
+    pub session_id: SessionId,
+    /// Keeps it apart from others.
+    pub partition: Partition,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// The workspace it works in.
+    pub workspace_id: WorkspaceId,
+    /// The agent it talks to.
+    pub agent_type: AgentType,
+    /// What the agent is given.
+    pub profile: ProfileId,
+    /// A name for people.
+    pub name: Option<String>,
+    /// The client's own data.
+    pub metadata: Map<String, Value>,
+    /// Options of its runs, as the client set them.
+    pub options: Value,
+    /// Where it was forked from.
+    pub forked_from: Option<ForkedFrom>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When something last happened in it.
+    pub last_activity: Timestamp,
+    /// The head of its log.
+    pub head: Seq,
+    /// Its latest version.
+    pub version: Version,
+}
+
+/// What of a session's record changes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionUpdate {
+    /// Its new name.
+    pub name: Option<String>,
+    /// Its new metadata, whole.
+    pub metadata: Option<Map<String, Value>>,
+    /// Its new options, whole.
+    pub options: Option<Value>,
+    /// When something last happened.
+    pub last_activity: Option<Timestamp>,
+}
+
+/// One message carried out, or to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRecord {
+    /// Its name.
+    pub run_id: RunId,
+    /// Whose run.
+    pub session_id: SessionId,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// Everything it needs to begin.
+    pub input: RunInput,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// The version it began from.
+    pub base_version: Option<Version>,
+    /// The version it published.
+    pub version: Option<Version>,
+    /// The entry that announced it.
+    pub seq: Seq,
+    /// What was spent.
+    pub usage: Usage,
+    /// Code and message, if it failed.
+    pub error: Option<(String, String)>,
+}
+
+/// A version: everything, at one position of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VersionRecord {
+    /// Whose.
+    pub session_id: SessionId,
+    /// Its number.
+    pub version: Version,
+    /// The one it was made from.
+    pub base: Version,
+    /// Why: `run interrupt recovered idle manual restore import fork`.
+    pub cause: String,
+    /// The run that made it.
+    pub run_id: Option<RunId>,
+    /// The last entry of the log that belongs to it.
+    pub seq: Seq,
+    /// When it was committed.
+    pub created_at: Timestamp,
+    /// Root of its tree of files, once trees are kept.
+    pub tree: Option<BlobHash>,
+    /// Lengths of the transcripts at this version: (thread, bytes); the main thread is the empty text.
+    pub transcripts: Vec<(String, u64)>,
+    /// What the session had spent.
+    pub usage: Usage,
+    /// A name for people; keeps it for ever.
+    pub label: Option<String>,
+}
+
+/// An idempotency key, and what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The client's text; at most 255 bytes.
+    pub key: String,
+    /// Hash of the request it came with.
+    pub request: BlobHash,
+    /// The run it made.
+    pub run_id: RunId,
+    /// The entry that announced the run.
+    pub seq: Seq,
+    /// When it may be forgotten.
+    pub expires_at: Timestamp,
+}
+
+/// A file of the workspace as last seen. Never its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceFile {
+    /// Relative to the workspace.
+    pub path: String,
+    /// `file`, `directory` or `symlink`.
+    pub kind: String,
+    /// Its length.
+    pub size_bytes: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// When it was last changed.
+    pub modified_at: Timestamp,
+    /// BLAKE3 of its content, where it is known.
+    pub hash: Option<BlobHash>,
+}
+
+/// A group of sessions and workspaces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProjectRecord {
+    /// Its name for ever.
+    pub project_id: ProjectId,
+    /// Keeps it apart from others.
+    pub partition: Partition,
+    /// A name for people; unique in its partition.
+    pub name: String,
+    /// Settings.
+    pub options: Value,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A directory tree that sessions work in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkspaceRecord {
+    /// Its name for ever.
+    pub workspace_id: WorkspaceId,
+    /// Keeps it apart from others.
+    pub partition: Partition,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// The number of the user it is worked in as: never another workspace's while this record exists.
+    pub uid: u32,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A token. Its secret is not here, only the hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenRecord {
+    /// Its public name.
+    pub token_id: TokenId,
+    /// What it may see.
+    pub partition: Partition,
+    /// BLAKE3 of the secret, in hexadecimal.
+    pub hash: String,
+    /// What it may do: `admin`, `admin:ro`, `project:<id>`, `project:<id>:ro`.
+    pub scope: String,
+    /// A name for people.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it stops working.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A lease that was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Granted {
+    /// Goes into every commit.
+    pub fence: Fence,
+    /// Until when nobody else gets it.
+    pub until: Timestamp,
+}
+
+/// Which sessions to list: newest first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionQuery {
+    /// Only this partition.
+    pub partition: Option<Partition>,
+    /// Only this project.
+    pub project: Option<ProjectId>,
+    /// Only this agent.
+    pub agent_type: Option<AgentType>,
+    /// Only names or ids that contain this text, in any case.
+    pub text: Option<String>,
+    /// Only these; for states that are derived from memory.
+    pub only: Option<Vec<SessionId>>,
+    /// Only older than this one.
+    pub before: Option<SessionId>,
+    /// At most this many.
+    pub limit: u32,
+}
+
+/// Part of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    /// The part.
+    pub items: Vec<T>,
+    /// There is more after it.
+    pub more: bool,
+}
+
+/// How to group what was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageGroup {
+    /// By UTC day, `2026-11-15`.
+    Day,
+    /// By model.
+    Model,
+    /// By session.
+    Session,
+    /// By agent.
+    Agent,
+    /// By project.
+    Project,
+}
+
+/// What was spent, when and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageQuery {
+    /// Only this partition.
+    pub partition: Option<Partition>,
+    /// Only this project.
+    pub project: Option<ProjectId>,
+    /// Runs that ended at or after this.
+    pub from: Option<Timestamp>,
+    /// Runs that ended before this.
+    pub to: Option<Timestamp>,
+    /// How to group.
+    pub group_by: UsageGroup,
+}
+
+/// What one group spent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageRow {
+    /// The group's name.
+    pub group: String,
+    /// How many runs.
+    pub runs: u64,
+    /// What they spent.
+    pub usage: Usage,
+}

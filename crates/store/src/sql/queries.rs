@@ -1,0 +1,79 @@
+//! Every statement, by name. The text is in `queries/`; what the two databases say differently is in a folder each.
+
+/// One statement in both dialects.
+#[derive(Clone, Copy)]
+pub(crate) struct Query {
+    pub(crate) sqlite: &'static str,
+    pub(crate) postgres: &'static str,
+}
+
+/// Above the line: the same text for both. Below it: one in `sqlite/`, one in `postgres/`.
+macro_rules! queries {
+    ($($name:ident = $file:literal;)* --- $($own:ident = $own_file:literal;)*) => {
+        $(pub(crate) const $name: Query = Query {
+            sqlite: include_str!(concat!("../../queries/", $file, ".sql")),
+            postgres: include_str!(concat!("../../queries/", $file, ".sql")),
+        };)*
+        $(pub(crate) const $own: Query = Query {
+            sqlite: include_str!(concat!("../../queries/sqlite/", $own_file, ".sql")),
+            postgres: include_str!(concat!("../../queries/postgres/", $own_file, ".sql")),
+        };)*
+    };
+}
+
+queries! {
+    ENTRY_ERASE = "entry_erase";
+    ENTRY_READ = "entry_read";
+    FILE_LIST = "file_list";
+    KEY_FORGET = "key_forget";
+    KEY_GET = "key_get";
+    KEY_PUT = "key_put";
+    LEASE_ACQUIRE = "lease_acquire";
+    LEASE_HOLDER = "lease_holder";
+    LEASE_RELEASE = "lease_release";
+    LOG_CREATE = "log_create";
+    LOG_ERASE = "log_erase";
+    LOG_HEAD = "log_head";
+    PROFILE_GET = "profile_get";
+    PROFILE_LIST = "profile_list";
+    PROFILE_PUT = "profile_put";
+    PROFILE_REMOVE = "profile_remove";
+    PROJECT_GET = "project_get";
+    PROJECT_LIST = "project_list";
+    PROJECT_NAMED = "project_named";
+    PROJECT_PUT = "project_put";
+    RUN_GET = "run_get";
+    RUN_LIST = "run_list";
+    RUN_PUT = "run_put";
+    RUN_UNFINISHED = "run_unfinished";
+    RUN_USAGE = "run_usage";
+    SESSION_CREATE = "session_create";
+    SESSION_ERASE = "session_erase";
+    SESSION_GET = "session_get";
+    SESSION_UPDATE = "session_update";
+    TOKEN_GET = "token_get";
+    TOKEN_LIST = "token_list";
+    TOKEN_PUT = "token_put";
+    TOKEN_REMOVE = "token_remove";
+    TRANSCRIPT_APPEND = "transcript_append";
+    TRANSCRIPT_CUT = "transcript_cut";
+    TRANSCRIPT_GET = "transcript_get";
+    TRANSCRIPT_LAST = "transcript_last";
+    TRANSCRIPT_LIST = "transcript_list";
+    VERSION_GET = "version_get";
+    VERSION_LIST = "version_list";
+    VERSION_PUT = "version_put";
+    WORKSPACE_GET = "workspace_get";
+    WORKSPACE_LIST = "workspace_list";
+    WORKSPACE_PUT = "workspace_put";
+    WORKSPACE_REMOVE = "workspace_remove";
+    ---
+    ENTRY_INSERT = "entry_insert";
+    FILE_PUT = "file_put";
+    FILE_REMOVE = "file_remove";
+    LEASE_RENEW = "lease_renew";
+    LOG_LOCK = "log_lock";
+    LOG_MOVE = "log_move";
+    SESSION_LIST = "session_list";
+    TRANSCRIPT_TRIM = "transcript_trim";
+}

@@ -1,0 +1,125 @@
+use async_trait::async_trait;
+use warren_domain::{AgentType, ForkedFrom, Partition, ProfileId, Seq, SessionId, Version};
+
+use super::{
+    Sql,
+    args::{Arg, args},
+    queries::{ENTRY_ERASE, FILE_LIST, LOG_ERASE, SESSION_ERASE, SESSION_GET, SESSION_LIST},
+    row::{Row, to_json},
+    while_doing,
+};
+use crate::{Page, ReadError, SessionQuery, SessionRecord, Sessions, WorkspaceFile};
+
+#[async_trait]
+impl Sessions for Sql {
+    async fn session(&self, session: SessionId) -> Result<Option<SessionRecord>, ReadError> {
+        let row = self.db.read_one(SESSION_GET, args![session]).await;
+        row.and_then(|row| row.as_ref().map(read_session).transpose())
+            .map_err(while_doing("read the session"))
+    }
+
+    async fn sessions(&self, query: &SessionQuery) -> Result<Page<SessionRecord>, ReadError> {
+        self.list(query).await.map_err(while_doing("list the sessions"))
+    }
+
+    async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
+        self.erase_all(session).await.map_err(while_doing("erase the session"))
+    }
+
+    async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError> {
+        let rows = self.db.read(FILE_LIST, args![session]).await;
+        rows.and_then(|rows| rows.iter().map(|row| row.json(0)).collect())
+            .map_err(while_doing("list the files"))
+    }
+}
+
+impl Sql {
+    async fn list(&self, query: &SessionQuery) -> Result<Page<SessionRecord>, sqlx::Error> {
+        let args = args![
+            query.partition.as_ref(),
+            query.project,
+            query.agent_type.as_ref(),
+            query.text.as_deref().map(containing),
+            query.only.as_ref().map(to_json).transpose()?,
+            query.before,
+            // One more than asked for tells whether there is more.
+            i64::from(query.limit) + 1,
+        ];
+        let rows = self.db.read(SESSION_LIST, args).await?;
+        page(&rows, query.limit, read_session)
+    }
+
+    /// The log's row first: that is the lock which commits take.
+    async fn erase_all(&self, session: SessionId) -> Result<bool, sqlx::Error> {
+        let mut tx = self.db.begin().await?;
+        for log in tx.read(LOG_ERASE, args![session]).await? {
+            tx.write(ENTRY_ERASE, args![log.int(0)?]).await?;
+        }
+        let existed = tx.write(SESSION_ERASE, args![session]).await? > 0;
+        tx.commit().await?;
+        Ok(existed)
+    }
+}
+
+/// At most `limit` rows, and whether there were more.
+pub(super) fn page<T>(
+    rows: &[Row],
+    limit: u32,
+    read: impl Fn(&Row) -> Result<T, sqlx::Error>,
+) -> Result<Page<T>, sqlx::Error> {
+    let limit = limit as usize;
+    let items = rows.iter().take(limit).map(read).collect::<Result<_, _>>()?;
+    Ok(Page { items, more: rows.len() > limit })
+}
+
+/// A name as it is searched for.
+pub(super) fn folded(name: &str) -> String {
+    name.to_lowercase()
+}
+
+/// A pattern for texts that contain this one.
+fn containing(text: &str) -> String {
+    let literal = folded(text).replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
+    format!("%{literal}%")
+}
+
+pub(super) fn session_args(record: &SessionRecord) -> Result<Vec<Arg>, sqlx::Error> {
+    Ok(args![
+        record.session_id,
+        &record.partition,
+        record.project_id,
+        record.workspace_id,
+        &record.agent_type,
+        &record.profile,
+        record.name.clone(),
+        record.name.as_deref().map(folded).unwrap_or_default(),
+        to_json(&record.metadata)?,
+        to_json(&record.options)?,
+        record.forked_from.map(|fork| fork.session_id),
+        record.forked_from.map(|fork| fork.version),
+        record.created_at,
+    ])
+}
+
+fn read_session(row: &Row) -> Result<SessionRecord, sqlx::Error> {
+    let forked_session: Option<SessionId> = row.maybe_id("forked_session")?;
+    let forked_version = row.maybe_number("forked_version")?.map(Version);
+    Ok(SessionRecord {
+        session_id: row.id("session_id")?,
+        partition: Partition(row.text("partition")?),
+        project_id: row.id("project_id")?,
+        workspace_id: row.id("workspace_id")?,
+        agent_type: AgentType(row.text("agent_type")?),
+        profile: ProfileId(row.text("profile")?),
+        name: row.maybe_text("name")?,
+        metadata: row.json("metadata")?,
+        options: row.json("options")?,
+        forked_from: forked_session
+            .zip(forked_version)
+            .map(|(session_id, version)| ForkedFrom { session_id, version }),
+        created_at: row.time("created_at")?,
+        last_activity: row.time("last_activity")?,
+        head: Seq(row.number("head")?),
+        version: Version(row.number("version")?),
+    })
+}

@@ -1,0 +1,54 @@
+use async_trait::async_trait;
+use warren_domain::{Partition, TokenId};
+
+use super::{
+    Sql,
+    args::args,
+    queries::{TOKEN_GET, TOKEN_LIST, TOKEN_PUT, TOKEN_REMOVE},
+    row::Row,
+    while_doing,
+};
+use crate::{ReadError, TokenRecord, Tokens};
+
+#[async_trait]
+impl Tokens for Sql {
+    async fn put_token(&self, token: &TokenRecord) -> Result<(), ReadError> {
+        let args = args![
+            token.token_id,
+            &token.partition,
+            &token.hash,
+            &token.scope,
+            &token.name,
+            token.created_at,
+            token.expires_at,
+        ];
+        self.db.write(TOKEN_PUT, args).await.map(drop).map_err(while_doing("keep the token"))
+    }
+
+    async fn token(&self, hash: &str) -> Result<Option<TokenRecord>, ReadError> {
+        let row = self.db.read_one(TOKEN_GET, args![hash]).await;
+        row.and_then(|row| row.as_ref().map(read_token).transpose()).map_err(while_doing("read the token"))
+    }
+
+    async fn tokens(&self, partition: Option<&Partition>) -> Result<Vec<TokenRecord>, ReadError> {
+        let rows = self.db.read(TOKEN_LIST, args![partition]).await;
+        rows.and_then(|rows| rows.iter().map(read_token).collect()).map_err(while_doing("list the tokens"))
+    }
+
+    async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError> {
+        let removed = self.db.write(TOKEN_REMOVE, args![id]).await;
+        removed.map(|n| n > 0).map_err(while_doing("remove the token"))
+    }
+}
+
+fn read_token(row: &Row) -> Result<TokenRecord, sqlx::Error> {
+    Ok(TokenRecord {
+        token_id: row.id("token_id")?,
+        partition: Partition(row.text("partition")?),
+        hash: row.text("hash")?,
+        scope: row.text("scope")?,
+        name: row.text("name")?,
+        created_at: row.time("created_at")?,
+        expires_at: row.maybe_time("expires_at")?,
+    })
+}

@@ -1,0 +1,154 @@
+//! Both backends keep every rule of the contracts.
+//!
+//! PostgreSQL is tested when `WARREN_TEST_POSTGRES_URL` names one; `WARREN_TEST_REQUIRE` makes its absence a failure.
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "helpers of tests fail and skip aloud")]
+
+use std::{path::Path, time::Duration};
+
+use warren_env::{Env, Tasks};
+use warren_store::{Database, Options, Store, open};
+
+mod sqlite {
+    use warren_store::{Database, conformance::Rule};
+
+    async fn check(rule: Rule) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let database = Database::Sqlite(directory.path().join("data/warren.db"));
+        let opened = super::Opened::new(database, directory.path()).await;
+        rule.check(&opened.store).await;
+        opened.close().await;
+    }
+
+    warren_store::conformance_tests!(check);
+}
+
+mod postgres {
+    use futures::future::{join, join_all};
+    use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+    use uuid::Uuid;
+    use warren_domain::{Seq, SessionId};
+    use warren_store::{CommitError, Database, Store, conformance::Rule, conformance::samples};
+
+    use super::Opened;
+
+    async fn check(rule: Rule) {
+        let Some(schema) = Schema::new().await else { return };
+        let directory = tempfile::tempdir().expect("a directory");
+        let opened = Opened::new(schema.database(), directory.path()).await;
+        rule.check(&opened.store).await;
+        opened.close().await;
+        schema.remove().await;
+    }
+
+    warren_store::conformance_tests!(check);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn two_nodes_on_one_database_keep_every_log_contiguous() {
+        let Some(schema) = Schema::new().await else { return };
+        let directory = tempfile::tempdir().expect("a directory");
+        let one = Opened::new(schema.database(), directory.path()).await;
+        let two = Opened::new(schema.database(), directory.path()).await;
+        let records: Vec<_> = (0..12).map(|_| samples::session()).collect();
+        for record in &records {
+            let both = join(
+                one.store.log.commit(samples::create(record)),
+                two.store.log.commit(samples::create(record)),
+            );
+            let (first, second) = both.await;
+            assert_eq!(u8::from(first.is_ok()) + u8::from(second.is_ok()), 1, "{first:?}, {second:?}");
+        }
+        let sessions = || records.iter().map(|record| record.session_id);
+        let grown = join(
+            join_all(sessions().map(|session| grow(&one.store, session))),
+            join_all(sessions().map(|session| grow(&two.store, session))),
+        );
+        let (by_one, by_two) = grown.await;
+        for ((session, by_one), by_two) in sessions().zip(by_one).zip(by_two) {
+            let read = one.store.log.read(session, Seq(0), 1_000).await.expect("the log is read");
+            assert_eq!(read, samples::entries(session, Seq(0), 1 + 2 * (by_one + by_two)));
+        }
+        one.close().await;
+        two.close().await;
+        schema.remove().await;
+    }
+
+    /// Tries 20 commits, each at the head as it is known. Returns how many were taken.
+    async fn grow(store: &Store, session: SessionId) -> u64 {
+        let mut head = Seq(1);
+        let mut n_taken = 0;
+        for _ in 0..20 {
+            match store.log.commit(samples::append(session, head, 2)).await {
+                Ok(new) => {
+                    head = new;
+                    n_taken += 1;
+                }
+                Err(CommitError::Conflict { found, .. }) => head = found,
+                Err(error) => panic!("neither taken nor refused: {error:?}"),
+            }
+        }
+        n_taken
+    }
+
+    /// A part of the server for one test alone.
+    struct Schema {
+        server: String,
+        name: String,
+    }
+
+    impl Schema {
+        /// `None`, said aloud, where there is no PostgreSQL to test with.
+        async fn new() -> Option<Self> {
+            let Some(server) = super::environment("WARREN_TEST_POSTGRES_URL") else {
+                let required = super::environment("WARREN_TEST_REQUIRE").is_some();
+                assert!(!required, "WARREN_TEST_REQUIRE is set, but WARREN_TEST_POSTGRES_URL is not");
+                println!("skipped: WARREN_TEST_POSTGRES_URL names no PostgreSQL");
+                return None;
+            };
+            let schema = Self { server, name: format!("test_{}", Uuid::now_v7().simple()) };
+            schema.execute(format!("CREATE SCHEMA {}", schema.name)).await;
+            Some(schema)
+        }
+
+        fn database(&self) -> Database {
+            let separator = if self.server.contains('?') { '&' } else { '?' };
+            Database::Postgres(format!("{}{separator}options[search_path]={}", self.server, self.name))
+        }
+
+        async fn remove(self) {
+            self.execute(format!("DROP SCHEMA {} CASCADE", self.name)).await;
+        }
+
+        async fn execute(&self, sql: String) {
+            let mut connection = PgConnection::connect(&self.server).await.expect("PostgreSQL answers");
+            connection.execute(AssertSqlSafe(sql)).await.expect("the schema is made or removed");
+        }
+    }
+}
+
+/// A store, and how to end it.
+struct Opened {
+    store: Store,
+    tasks: Tasks,
+}
+
+impl Opened {
+    async fn new(database: Database, directory: &Path) -> Self {
+        let tasks = Tasks::new();
+        let options = Options { database, blobs_dir: directory.join("blobs") };
+        let store = open(options, Env::system(), &tasks).await.expect("the store opens");
+        Self { store, tasks }
+    }
+
+    async fn close(self) {
+        self.tasks.cancel();
+        assert!(self.tasks.wait(Duration::from_secs(30)).await, "the writer ends when it is told to");
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "which services there are to test with is said by the environment"
+)]
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,116 @@
+//! A store in memory: what writing a backend of one's own takes.
+//!
+//! Implements every contract of `warren-store` from outside its workspace, and passes the same suite as the backends
+//! inside (`tests/conformance.rs`). One lock holds everything, so each operation is atomic by itself; nothing is
+//! durable, which is the one promise a real backend must add.
+//! Start with [`store`], then `log.rs`, where the rules of a commit are.
+
+mod blobs;
+mod leases;
+mod log;
+mod projects;
+mod records;
+mod settings;
+mod transcripts;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use warren_domain::{
+    AgentProfile, BlobHash, Fence, NodeId, Partition, ProfileId, RunId, SessionId, Timestamp, TokenId, Version,
+};
+use warren_env::Env;
+use warren_store::{
+    Key, LogEntry, Page, ProjectRecord, ReadError, RunRecord, SessionRecord, Store, TokenRecord, VersionRecord,
+    WorkspaceFile, WorkspaceRecord,
+};
+
+/// An empty store.
+pub fn store(env: Env) -> Store {
+    let memory = Arc::new(Memory { env, state: Mutex::default() });
+    Store {
+        log: memory.clone(),
+        sessions: memory.clone(),
+        runs: memory.clone(),
+        versions: memory.clone(),
+        transcripts: memory.clone(),
+        leases: memory.clone(),
+        profiles: memory.clone(),
+        tokens: memory.clone(),
+        projects: memory.clone(),
+        blobs: memory,
+    }
+}
+
+struct Memory {
+    /// Says when an idempotency key has expired.
+    env: Env,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    sessions: BTreeMap<SessionId, Session>,
+    /// Apart from the sessions: a lease may be taken before its session is made.
+    leases: HashMap<SessionId, Lease>,
+    profiles: BTreeMap<(Partition, ProfileId), AgentProfile>,
+    tokens: BTreeMap<TokenId, TokenRecord>,
+    projects: Vec<ProjectRecord>,
+    workspaces: Vec<WorkspaceRecord>,
+    blobs: HashMap<(Partition, BlobHash), Bytes>,
+}
+
+/// Everything under a session's name.
+struct Session {
+    record: SessionRecord,
+    entries: Vec<LogEntry>,
+    runs: BTreeMap<RunId, RunRecord>,
+    versions: BTreeMap<Version, VersionRecord>,
+    keys: HashMap<String, Key>,
+    files: BTreeMap<String, WorkspaceFile>,
+    transcripts: BTreeMap<String, Vec<u8>>,
+}
+
+#[derive(Default)]
+struct Lease {
+    fence: Fence,
+    holder: Option<(NodeId, Timestamp)>,
+}
+
+/// Why something is refused that the contracts have no word for.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("session `{0}` does not exist")]
+    NoSession(SessionId),
+    #[error("it ends at {end}, so nothing can begin at {offset}")]
+    Hole { end: usize, offset: u64 },
+    #[error("the commit carries a record of session `{0}`")]
+    Foreign(SessionId),
+    #[error("there is one already")]
+    Duplicate,
+}
+
+impl Memory {
+    /// Nothing panics while it is held, so a poisoned lock still guards good data.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Refusal {
+    fn while_doing(self, doing: &'static str) -> ReadError {
+        ReadError { doing, source: Box::new(self) }
+    }
+}
+
+/// At most `limit` items, and whether there are more.
+fn page<T>(items: impl Iterator<Item = T>, limit: u32) -> Page<T> {
+    let limit = limit as usize;
+    let mut items: Vec<T> = items.take(limit + 1).collect();
+    let more = items.len() > limit;
+    items.truncate(limit);
+    Page { items, more }
+}

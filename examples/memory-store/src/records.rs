@@ -1,0 +1,142 @@
+//! Sessions, runs and versions: what commits have made, read.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use warren_domain::{RunId, SessionId, Timestamp, Usage, Version};
+use warren_store::{
+    Key, Page, ReadError, RunRecord, Runs, SessionQuery, SessionRecord, Sessions, UsageGroup, UsageQuery, UsageRow,
+    VersionRecord, Versions, WorkspaceFile,
+};
+
+use crate::{Memory, page};
+
+#[async_trait]
+impl Sessions for Memory {
+    async fn session(&self, session: SessionId) -> Result<Option<SessionRecord>, ReadError> {
+        Ok(self.state().sessions.get(&session).map(|session| session.record.clone()))
+    }
+
+    async fn sessions(&self, query: &SessionQuery) -> Result<Page<SessionRecord>, ReadError> {
+        let state = self.state();
+        let newest_first = state.sessions.values().rev().map(|session| &session.record);
+        Ok(page(newest_first.filter(|record| matches(query, record)).cloned(), query.limit))
+    }
+
+    async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
+        let mut state = self.state();
+        state.leases.remove(&session);
+        Ok(state.sessions.remove(&session).is_some())
+    }
+
+    async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError> {
+        let state = self.state();
+        Ok(state.sessions.get(&session).map_or_else(Vec::new, |session| session.files.values().cloned().collect()))
+    }
+}
+
+#[async_trait]
+impl Runs for Memory {
+    async fn run(&self, session: SessionId, run: RunId) -> Result<Option<RunRecord>, ReadError> {
+        Ok(self.state().sessions.get(&session).and_then(|session| session.runs.get(&run).cloned()))
+    }
+
+    async fn runs(
+        &self,
+        session: SessionId,
+        before: Option<RunId>,
+        limit: u32,
+    ) -> Result<Page<RunRecord>, ReadError> {
+        let state = self.state();
+        let runs = state.sessions.get(&session).into_iter().flat_map(|session| session.runs.values().rev());
+        Ok(page(runs.filter(|run| before.is_none_or(|before| run.run_id < before)).cloned(), limit))
+    }
+
+    async fn unfinished(&self) -> Result<Vec<RunRecord>, ReadError> {
+        let state = self.state();
+        let runs = state.sessions.values().flat_map(|session| session.runs.values());
+        let mut unfinished: Vec<_> = runs.filter(|run| !run.status.is_over()).cloned().collect();
+        unfinished.sort_by_key(|run| run.run_id);
+        Ok(unfinished)
+    }
+
+    async fn key(&self, session: SessionId, key: &str, now: Timestamp) -> Result<Option<Key>, ReadError> {
+        let state = self.state();
+        let key = state.sessions.get(&session).and_then(|session| session.keys.get(key));
+        Ok(key.filter(|key| key.expires_at > now).cloned())
+    }
+
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageRow>, ReadError> {
+        let state = self.state();
+        let mut groups: BTreeMap<String, Vec<&Usage>> = BTreeMap::new();
+        for session in state.sessions.values() {
+            let record = &session.record;
+            if query.partition.as_ref().is_some_and(|wanted| *wanted != record.partition)
+                || query.project.is_some_and(|wanted| wanted != record.project_id)
+            {
+                continue;
+            }
+            for run in session.runs.values() {
+                let Some(ended_at) = run.ended_at else { continue };
+                if query.from.is_none_or(|from| ended_at >= from) && query.to.is_none_or(|to| ended_at < to) {
+                    let group = group_of(query.group_by, record, run, ended_at);
+                    groups.entry(group).or_default().push(&run.usage);
+                }
+            }
+        }
+        Ok(groups.into_iter().map(|(group, spent)| sum(group, &spent)).collect())
+    }
+}
+
+#[async_trait]
+impl Versions for Memory {
+    async fn version(&self, session: SessionId, version: Version) -> Result<Option<VersionRecord>, ReadError> {
+        Ok(self.state().sessions.get(&session).and_then(|session| session.versions.get(&version).cloned()))
+    }
+
+    async fn versions(
+        &self,
+        session: SessionId,
+        before: Option<Version>,
+        limit: u32,
+    ) -> Result<Page<VersionRecord>, ReadError> {
+        let state = self.state();
+        let versions = state.sessions.get(&session).into_iter().flat_map(|session| session.versions.values().rev());
+        Ok(page(versions.filter(|v| before.is_none_or(|before| v.version < before)).cloned(), limit))
+    }
+}
+
+fn matches(query: &SessionQuery, record: &SessionRecord) -> bool {
+    query.partition.as_ref().is_none_or(|wanted| *wanted == record.partition)
+        && query.project.is_none_or(|wanted| wanted == record.project_id)
+        && query.agent_type.as_ref().is_none_or(|wanted| *wanted == record.agent_type)
+        && query.text.as_ref().is_none_or(|text| contains(record, &text.to_lowercase()))
+        && query.only.as_ref().is_none_or(|only| only.contains(&record.session_id))
+        && query.before.is_none_or(|before| record.session_id < before)
+}
+
+fn contains(record: &SessionRecord, text: &str) -> bool {
+    let name = record.name.as_deref().unwrap_or_default().to_lowercase();
+    name.contains(text) || record.session_id.to_string().contains(text)
+}
+
+fn group_of(group_by: UsageGroup, session: &SessionRecord, run: &RunRecord, ended_at: Timestamp) -> String {
+    match group_by {
+        UsageGroup::Day => ended_at.to_string()[.."2026-11-15".len()].to_owned(),
+        UsageGroup::Model => run.usage.model.clone().unwrap_or_else(|| "unknown".to_owned()),
+        UsageGroup::Session => session.session_id.to_string(),
+        UsageGroup::Agent => session.agent_type.to_string(),
+        UsageGroup::Project => session.project_id.to_string(),
+    }
+}
+
+/// The model is named if all runs agree on it.
+fn sum(group: String, spent: &[&Usage]) -> UsageRow {
+    let mut usage = Usage::default();
+    for one in spent {
+        usage.add(one);
+    }
+    let model = spent.first().and_then(|first| first.model.clone());
+    usage.model = model.filter(|model| spent.iter().all(|one| one.model.as_ref() == Some(model)));
+    UsageRow { group, runs: spent.len() as u64, usage }
+}

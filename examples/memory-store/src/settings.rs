@@ -1,0 +1,58 @@
+//! Profiles and tokens.
+
+use async_trait::async_trait;
+use warren_domain::{AgentProfile, Partition, ProfileId, TokenId};
+use warren_store::{Profiles, ReadError, TokenRecord, Tokens};
+
+use crate::{Memory, Refusal};
+
+#[async_trait]
+impl Profiles for Memory {
+    async fn profiles(&self, partition: &Partition) -> Result<Vec<AgentProfile>, ReadError> {
+        let state = self.state();
+        let ours = state.profiles.iter().filter(|((owner, _), _)| owner == partition);
+        Ok(ours.map(|(_, profile)| profile.clone()).collect())
+    }
+
+    async fn profile(&self, partition: &Partition, id: &ProfileId) -> Result<Option<AgentProfile>, ReadError> {
+        Ok(self.state().profiles.get(&(partition.clone(), id.clone())).cloned())
+    }
+
+    async fn put_profile(&self, partition: &Partition, profile: &AgentProfile) -> Result<(), ReadError> {
+        self.state().profiles.insert((partition.clone(), profile.id.clone()), profile.clone());
+        Ok(())
+    }
+
+    async fn remove_profile(&self, partition: &Partition, id: &ProfileId) -> Result<bool, ReadError> {
+        Ok(self.state().profiles.remove(&(partition.clone(), id.clone())).is_some())
+    }
+}
+
+#[async_trait]
+impl Tokens for Memory {
+    async fn put_token(&self, token: &TokenRecord) -> Result<(), ReadError> {
+        let mut state = self.state();
+        let taken = |kept: &TokenRecord| kept.hash == token.hash || kept.token_id == token.token_id;
+        if state.tokens.values().any(taken) {
+            return Err(Refusal::Duplicate.while_doing("keep the token"));
+        }
+        state.tokens.insert(token.token_id, token.clone());
+        Ok(())
+    }
+
+    async fn token(&self, hash: &str) -> Result<Option<TokenRecord>, ReadError> {
+        Ok(self.state().tokens.values().find(|token| token.hash == hash).cloned())
+    }
+
+    async fn tokens(&self, partition: Option<&Partition>) -> Result<Vec<TokenRecord>, ReadError> {
+        let state = self.state();
+        let ours = state.tokens.values().filter(|token| partition.is_none_or(|p| *p == token.partition));
+        let mut tokens: Vec<_> = ours.cloned().collect();
+        tokens.sort_by_key(|token| (token.created_at, token.token_id));
+        Ok(tokens)
+    }
+
+    async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError> {
+        Ok(self.state().tokens.remove(&id).is_some())
+    }
+}
