@@ -1,0 +1,193 @@
+//! The life of one call: from its admission to the report of its end.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use futures::Stream;
+use tokio::sync::mpsc::OwnedPermit;
+use warren_domain::{BlobHash, ModelCalled, RunId, Timestamp, Usage};
+use warren_env::Env;
+
+use crate::{
+    Ending, Exchange, Format, PriceTable,
+    anthropic::Meter,
+    http::{Answer, Pieces, StreamError},
+    memory::{Buffer, Hold},
+};
+
+/// What every call is timed and priced by.
+#[derive(Clone)]
+pub(crate) struct Books {
+    pub(crate) env: Env,
+    pub(crate) prices: Arc<PriceTable>,
+}
+
+/// A call that was admitted. Its end is reported exactly once; a call that is dropped was given up by its caller.
+pub(crate) struct Call {
+    /// Room among the connection's reports, taken beforehand so that the end can be reported even from `drop`.
+    /// `None` once it was.
+    report: Option<OwnedPermit<Exchange>>,
+    books: Books,
+    began_at: Timestamp,
+    /// The report as far as it is known.
+    exchange: Exchange,
+    /// Keeps the request counted among the gateway's memory.
+    request_hold: Hold,
+    recording: Buffer,
+    meter: Option<Meter>,
+}
+
+/// Passes an answer on, piece by piece, while the call looks at it.
+struct Tee {
+    pieces: Pieces,
+    call: Call,
+}
+
+/// What a log shows for a call whose caller did not wait; HTTP has no number for it.
+const CALLER_LEFT: u16 = 499;
+const BROKEN: u16 = 502;
+
+impl Call {
+    pub(crate) fn begin(
+        report: OwnedPermit<Exchange>,
+        books: Books,
+        run: RunId,
+        path: String,
+        recording: Buffer,
+    ) -> Self {
+        let called = ModelCalled {
+            model: String::new(),
+            request_hash: hash(&[]),
+            status: CALLER_LEFT,
+            ms: 0,
+            attempt: 1,
+            usage: Usage::default(),
+            cost_usd: 0.0,
+            recording: None,
+        };
+        let exchange = Exchange {
+            run,
+            called,
+            ending: Ending::CallerLeft,
+            path,
+            request: Bytes::new(),
+            content_type: None,
+            response: Bytes::new(),
+            response_omitted: 0,
+            conversation: None,
+        };
+        let began_at = books.env.now();
+        Self {
+            report: Some(report),
+            books,
+            began_at,
+            exchange,
+            request_hold: Hold::default(),
+            recording,
+            meter: None,
+        }
+    }
+
+    /// Notes which thread calls.
+    pub(crate) fn called_from(&mut self, conversation: Option<String>) {
+        self.exchange.conversation = conversation;
+    }
+
+    /// Notes the request, now that it is there.
+    pub(crate) fn asked(&mut self, request: Bytes, hold: Hold) {
+        self.exchange.called.request_hash = hash(&request);
+        self.exchange.request = request;
+        self.request_hold = hold;
+    }
+
+    /// Notes the model that the request names; the answer may name it more exactly.
+    pub(crate) fn asked_for(&mut self, model: String) {
+        self.exchange.called.model = model;
+    }
+
+    /// The same answer, with this call watching it to its end.
+    pub(crate) fn watch(mut self, format: Format, answer: Answer) -> Answer {
+        self.exchange.called.status = answer.status.as_u16();
+        self.exchange.content_type = answer.content_type().map(str::to_owned);
+        self.meter = Some(format.meter(answer.content_type()));
+        let Answer { status, headers, pieces } = answer;
+        Answer { status, headers, pieces: Box::pin(Tee { pieces, call: self }) }
+    }
+
+    fn saw(&mut self, piece: &Bytes) {
+        if self.report.is_none() {
+            return;
+        }
+        if let Some(meter) = &mut self.meter {
+            meter.saw(piece);
+        }
+        // Once cut, it stays cut: a recording with a hole would look whole.
+        if self.exchange.response_omitted > 0 || self.recording.push(piece).is_err() {
+            self.exchange.response_omitted += piece.len() as u64;
+        }
+        // The sandbox may close the connection as soon as it has this piece, and was answered all the same.
+        if self.meter.as_ref().is_some_and(Meter::saw_end) {
+            self.end(Ending::Complete);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        let Some(report) = self.report.take() else { return };
+        let mut exchange = self.exchange.clone();
+        exchange.ending = ending;
+        let called = &mut exchange.called;
+        match ending {
+            Ending::Complete => {}
+            Ending::CallerLeft => called.status = CALLER_LEFT,
+            Ending::Broken => called.status = BROKEN,
+        }
+        let elapsed = self.books.env.now().as_millis() - self.began_at.as_millis();
+        called.ms = u64::try_from(elapsed).unwrap_or_default();
+        if let Some(meter) = self.meter.take() {
+            let metered = meter.total(self.recording.as_slice());
+            if let Some(model) = &metered.model {
+                called.model.clone_from(model);
+            }
+            called.cost_usd = self.books.prices.cost(&called.model, &metered);
+            called.usage = metered.usage;
+            called.usage.cost_usd = called.cost_usd;
+        }
+        called.usage.model = (!called.model.is_empty()).then(|| called.model.clone());
+        exchange.response = self.recording.take();
+        report.send(exchange);
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.end(Ending::CallerLeft);
+    }
+}
+
+impl Stream for Tee {
+    type Item = Result<Bytes, StreamError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.pieces.as_mut().poll_next(cx));
+        match &next {
+            Some(Ok(piece)) => self.call.saw(piece),
+            Some(Err(error)) => {
+                tracing::warn!(
+                    error = error.as_ref() as &dyn std::error::Error,
+                    "a model's answer broke off"
+                );
+                self.call.end(Ending::Broken);
+            }
+            None => self.call.end(Ending::Complete),
+        }
+        Poll::Ready(next)
+    }
+}
+
+fn hash(bytes: &[u8]) -> BlobHash {
+    BlobHash(blake3::hash(bytes).to_hex().to_string())
+}

@@ -1,0 +1,73 @@
+//! Who calls, and what they are told afterwards.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use warren_domain::{ModelCalled, RunId};
+
+/// One sandbox, as the gateway sees it.
+#[async_trait]
+pub trait Caller: Send + Sync {
+    /// The run that a call belongs to. `None` refuses the call: no run is active.
+    ///
+    /// **Invariant:** each `Some` is followed by exactly one [`Caller::ended`], whatever becomes of the call; so a caller
+    /// can count the calls in flight.
+    fn admit(&self) -> Option<RunId>;
+
+    /// Whether the run may make the provider do this. Nothing unless granted.
+    fn granted(&self, _feature: Feature) -> bool {
+        false
+    }
+
+    /// Told after each call: answered, refused, failed or given up. Calls of one connection come in the order of their
+    /// end, and the next call of that connection waits for this; connections are independent of each other.
+    async fn ended(&self, exchange: Exchange);
+}
+
+/// What a request can make the provider reach for beyond the request itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Feature {
+    /// Tools that the provider carries out: web search, web fetch, code execution.
+    ServerTools,
+    /// MCP servers that the provider connects to.
+    RemoteMcp,
+    /// Containers and skills on the provider's side.
+    Containers,
+    /// Images and documents that the provider gets by URL.
+    UrlSources,
+    /// Files stored at the provider under the server's account.
+    StoredFiles,
+}
+
+/// One call and its answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// The run that was active when the call came.
+    pub run: RunId,
+    /// What the log says of it; `recording` is left to whoever stores the exchange.
+    pub called: ModelCalled,
+    /// How it ended.
+    pub ending: Ending,
+    /// What was asked for, such as `/v1/messages`.
+    pub path: String,
+    /// The request's body; empty if it never arrived whole.
+    pub request: Bytes,
+    /// The answer's media type.
+    pub content_type: Option<String>,
+    /// The answer's body as it was sent to the sandbox.
+    pub response: Bytes,
+    /// Bytes of the answer that were sent but not recorded, because the recording grew too long. 0: it is whole.
+    pub response_omitted: u64,
+    /// Which thread of the session made the call, as far as the agent told. From the sandbox, hence only a hint.
+    pub conversation: Option<String>,
+}
+
+/// How a call ended. What the answer said is in its status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The answer went out whole, be it an error.
+    Complete,
+    /// The sandbox closed the connection first; the call to the provider was dropped. The status is 499.
+    CallerLeft,
+    /// The provider's answer broke off or fell silent; the sandbox saw it break off too. The status is 502.
+    Broken,
+}

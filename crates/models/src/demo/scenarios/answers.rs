@@ -1,0 +1,93 @@
+//! Answers that need no tool.
+
+use super::{has_phrase, mentions};
+use crate::demo::{conversation::Conversation, script::SCENARIOS, turn::Turn};
+
+/// Agents ask small models to name a conversation; such a request offers no tools.
+pub(in crate::demo) fn is_title(conversation: &Conversation) -> bool {
+    conversation.toolbox.is_empty() && has_phrase(&conversation.system, "title")
+}
+
+pub(in crate::demo) fn title(conversation: &Conversation) -> Vec<Turn> {
+    let words = conversation.prompt.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+    let title = words.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let title = if title.is_empty() { "Conversation" } else { title };
+    if !has_phrase(&conversation.system, "json") {
+        return vec![Turn::new().say(title)];
+    }
+    let quoted = serde_json::Value::from(title);
+    let json = if conversation.system.contains("isNewTopic") {
+        format!(r#"{{"isNewTopic":true,"title":{quoted}}}"#)
+    } else {
+        format!(r#"{{"title":{quoted}}}"#)
+    };
+    vec![Turn::new().say(json)]
+}
+
+/// A run is told to come to an end when most of its time is spent.
+pub(in crate::demo) fn is_wrap_up(conversation: &Conversation) -> bool {
+    has_phrase(&conversation.prompt, "wrap up")
+}
+
+pub(in crate::demo) fn wrap_up(_: &Conversation) -> Vec<Turn> {
+    vec![Turn::new().say("I stop here. What was done so far is in the workspace.")]
+}
+
+pub(in crate::demo) fn is_remember(conversation: &Conversation) -> bool {
+    mentions(&conversation.prompt, &["remember"])
+}
+
+pub(in crate::demo) fn remember(conversation: &Conversation) -> Vec<Turn> {
+    let what = remembered(&conversation.prompt).unwrap_or_default();
+    vec![Turn::new().say(format!("I will remember: {what}"))]
+}
+
+pub(in crate::demo) fn is_recall(conversation: &Conversation) -> bool {
+    let asked = ["what did i say", "what did i tell", "what did i ask", "do you remember", "you remember?"];
+    asked.iter().any(|phrase| has_phrase(&conversation.prompt, phrase))
+}
+
+/// Proves that the conversation so far came along.
+pub(in crate::demo) fn recall(conversation: &Conversation) -> Vec<Turn> {
+    let facts: Vec<&str> = conversation.earlier.iter().filter_map(|said| remembered(said)).collect();
+    let text = match (conversation.earlier.last(), facts.as_slice()) {
+        (None, _) => "This is the first thing you say to me.".to_owned(),
+        (Some(last), []) => {
+            let n = conversation.earlier.len();
+            format!("You said {n} things before this. The last was: “{}”", shortened(last))
+        }
+        (Some(_), facts) => format!("You asked me to remember: {}", facts.join("; ")),
+    };
+    vec![Turn::new().think("They ask about earlier messages; those are in the conversation.").say(text)]
+}
+
+pub(in crate::demo) fn otherwise(conversation: &Conversation) -> Vec<Turn> {
+    let examples = SCENARIOS.iter().map(|scenario| scenario.example).filter(|example| !example.is_empty());
+    let list: String = examples.map(|example| format!("- `{example}`\n")).collect();
+    let text = format!(
+        "Hello! I am the **offline demo model**: no key for a real model is set, so I answer from a script. \
+         You said: “{}”\n\nEverything around me is real: the sandbox, the tools, the files and the event log. Try:\n\n{list}\n\
+         With `ANTHROPIC_API_KEY` set for the server, a real model takes my place.",
+        shortened(&conversation.prompt)
+    );
+    vec![
+        Turn::new().think("Nothing in the script fits this, so I say what I am and what I can do.").say(text),
+    ]
+}
+
+fn remembered(said: &str) -> Option<&str> {
+    // Lower-casing ASCII only keeps the positions.
+    let at = said.to_ascii_lowercase().find("remember")? + "remember".len();
+    let what = said[at..].trim_start_matches([' ', ':', ',']).trim_end();
+    let what = what.strip_prefix("that ").unwrap_or(what);
+    (!what.is_empty()).then_some(what)
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    if line.chars().count() <= 120 {
+        line.to_owned()
+    } else {
+        line.chars().take(119).chain(['…']).collect()
+    }
+}

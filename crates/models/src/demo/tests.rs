@@ -1,0 +1,63 @@
+//! Whole answers, byte by byte. `UPDATE_FIXTURES=1` writes them anew.
+
+use std::{fs, path::Path};
+
+use futures::StreamExt;
+use serde_json::Value;
+
+use super::Demo;
+use crate::Pace;
+
+/// Status, media type and body.
+async fn ask(case: &Value) -> String {
+    let path = case["path"].as_str().expect("a path");
+    let answer = Demo::new(Pace::NONE).answer(path, case["body"].to_string().as_bytes());
+    let head = format!("{}\n{}\n\n", answer.status.as_u16(), answer.content_type().expect("a type"));
+    let pieces: Vec<_> = answer.pieces.collect().await;
+    let body: Vec<u8> = pieces.into_iter().flat_map(|piece| piece.expect("a piece")).collect();
+    head + &String::from_utf8(body).expect("text")
+}
+
+fn cases() -> Vec<(String, Value, std::path::PathBuf)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo");
+    let mut cases = Vec::new();
+    for entry in fs::read_dir(folder).expect("fixtures") {
+        let folder = entry.expect("an entry").path();
+        let text = fs::read_to_string(folder.join("in.json")).expect("in.json");
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        cases.push((name, serde_json::from_str(&text).expect("JSON"), folder.join("out.txt")));
+    }
+    cases
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "whether to rewrite fixtures is said by the environment")]
+async fn answers_are_those_of_the_fixtures() {
+    let update = std::env::var("UPDATE_FIXTURES").is_ok();
+    for (name, case, out) in cases() {
+        let answer = ask(&case).await;
+        if update {
+            fs::write(&out, &answer).expect("written");
+        }
+        assert_eq!(answer, fs::read_to_string(&out).unwrap_or_default(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_same_request_gets_the_same_bytes_and_another_one_other_ids() {
+    let (_, mut case, _) = cases().into_iter().find(|(name, ..)| name == "command").expect("the fixture");
+    let first = ask(&case).await;
+    assert_eq!(first, ask(&case).await);
+    case["body"]["messages"][0]["content"] = "run: true ".into();
+    assert_ne!(first, ask(&case).await);
+}
+
+#[tokio::test]
+async fn without_the_tools_it_needs_it_says_so_instead_of_pretending() {
+    for prompt in ["run: ls", "sleep 5", "build me a dashboard", "list the files"] {
+        let messages = serde_json::json!([{ "role": "user", "content": prompt }]);
+        let body = serde_json::json!({ "model": "m", "max_tokens": 64, "messages": messages });
+        let answer = ask(&serde_json::json!({ "path": "/v1/messages", "body": body })).await;
+        assert!(answer.contains("I have none of the tools that this needs."), "{prompt}: {answer}");
+    }
+}

@@ -1,0 +1,194 @@
+//! The gateway itself: decides about a call, sends it on, and sees it through.
+
+use std::sync::Arc;
+
+use hyper::{HeaderMap, Request, body::Incoming};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+};
+use warren_env::Env;
+
+use crate::{
+    CONVERSATION_HEADER, Caller, Exchange, Feature, Format, Limits, Options, SetupError, Timeouts,
+    call::{Books, Call},
+    format::Route,
+    http::{self, Answer, BodyError},
+    memory::{Full, Memory},
+    refusal::{Refusal, RefusalKind},
+    upstream::Upstream,
+};
+
+/// The way to the models. A cheap clone.
+#[derive(Clone)]
+pub struct Gateway {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    anthropic: Upstream,
+    books: Books,
+    timeouts: Timeouts,
+    limits: Limits,
+    memory: Memory,
+}
+
+/// Who answers calls of one format, in words that may be shown to anyone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamSummary {
+    /// The format.
+    pub format: Format,
+    /// `demo`, or the provider's host.
+    pub target: String,
+    /// Whether there is a key. The key itself is never shown.
+    pub has_key: bool,
+}
+
+/// The longest name of a thread that is believed.
+const MAX_CONVERSATION: usize = 128;
+
+impl Gateway {
+    /// Makes the gateway. Connects to nothing yet.
+    ///
+    /// # Errors
+    /// When a provider's address or key cannot be right, or the program installed no TLS provider.
+    pub fn new(options: Options, env: Env) -> Result<Gateway, SetupError> {
+        let Options { anthropic, prices, timeouts, limits, pace } = options;
+        let anthropic = Upstream::new(anthropic, &timeouts, pace)?;
+        let memory = Memory::new(limits.buffered_bytes);
+        let books = Books { env, prices: Arc::new(prices) };
+        Ok(Gateway { inner: Arc::new(Inner { anthropic, books, timeouts, limits, memory }) })
+    }
+
+    /// Who answers, by format.
+    #[must_use]
+    pub fn describe(&self) -> Vec<UpstreamSummary> {
+        let upstream = &self.inner.anthropic;
+        vec![UpstreamSummary {
+            format: Format::Anthropic,
+            target: upstream.target(),
+            has_key: upstream.has_key(),
+        }]
+    }
+
+    /// Serves HTTP/1.1 on one byte stream that came from a sandbox's loopback listener, until it closes and the caller
+    /// was told of every call.
+    ///
+    /// To end it early, close the stream: then the call in flight is dropped and reported. Dropping this future loses
+    /// that report.
+    pub async fn serve<IO>(&self, format: Format, io: IO, caller: Arc<dyn Caller>)
+    where
+        IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        // Calls of one connection come one after the other, so there is one place. When it is taken, the caller still
+        // writes down the call before, and the next call waits for that.
+        let (reports, mut ended) = mpsc::channel(1);
+        let connection = {
+            let (gateway, caller) = (self.clone(), Arc::clone(&caller));
+            // Owns `reports`: the end of the connection is the end of the reports.
+            http::serve(io, move |request| {
+                let (gateway, caller, reports) = (gateway.clone(), Arc::clone(&caller), reports.clone());
+                async move { gateway.handle(format, request, &*caller, reports).await.into_response() }
+            })
+        };
+        let tell = async {
+            while let Some(exchange) = ended.recv().await {
+                caller.ended(exchange).await;
+            }
+        };
+        tokio::join!(connection, tell);
+    }
+
+    async fn handle(
+        &self,
+        format: Format,
+        request: Request<Incoming>,
+        caller: &dyn Caller,
+        reports: mpsc::Sender<Exchange>,
+    ) -> Answer {
+        let Some(route) = format.route(request.method(), request.uri()) else {
+            let message = format!("`{} {}` is not available here", request.method(), request.uri().path());
+            return refused(format, &Refusal::new(RefusalKind::NoSuchRoute, message));
+        };
+        // Room for the report before the admission: an admitted call is always reported.
+        let Ok(report) = reports.reserve_owned().await else {
+            return refused(format, &Refusal::new(RefusalKind::Overloaded, "the connection is closing"));
+        };
+        let Some(run) = caller.admit() else {
+            return refused(format, &Refusal::new(RefusalKind::NoRun, "no run is active in this sandbox"));
+        };
+        let recording = self.inner.memory.buffer(self.inner.limits.recording_bytes);
+        let mut call = Call::begin(report, self.inner.books.clone(), run, route.path.clone(), recording);
+        match self.carry_out(format, &route, request, caller, &mut call).await {
+            Ok(answer) => call.watch(format, answer),
+            // Dropping the call reports that the caller left; an answer nobody gets is not its end.
+            Err(refusal) if refusal.kind == RefusalKind::BrokenOff => refused(format, &refusal),
+            Err(refusal) => call.watch(format, refused(format, &refusal)),
+        }
+    }
+
+    /// Reads, checks and sends the request of an admitted call.
+    async fn carry_out(
+        &self,
+        format: Format,
+        route: &Route,
+        request: Request<Incoming>,
+        caller: &dyn Caller,
+        call: &mut Call,
+    ) -> Result<Answer, Refusal> {
+        let Inner { memory, limits, timeouts, anthropic, .. } = &*self.inner;
+        let (head, body) = request.into_parts();
+        call.called_from(conversation(&head.headers));
+        let buffer = memory.buffer(limits.request_bytes);
+        let buffer = http::read_body(body, buffer, timeouts.request)
+            .await
+            .map_err(|error| unreadable(error, limits.request_bytes))?;
+        let (body, hold) = buffer.freeze();
+        call.asked(body.clone(), hold);
+        let inspected = format.inspect(&body)?;
+        call.asked_for(inspected.model);
+        check_granted(caller, &inspected.features)?;
+        let upstream = match format {
+            Format::Anthropic => anthropic,
+        };
+        upstream.call(format, route, &head.headers, body).await
+    }
+}
+
+fn check_granted(caller: &dyn Caller, features: &[Feature]) -> Result<(), Refusal> {
+    let Some(missing) = features.iter().find(|feature| !caller.granted(**feature)) else { return Ok(()) };
+    let what = match missing {
+        Feature::ServerTools => {
+            "tools that the provider carries out, such as web search or code execution, are"
+        }
+        Feature::RemoteMcp => "MCP servers that the provider connects to are",
+        Feature::Containers => "containers and skills at the provider are",
+        Feature::UrlSources => "images and documents that the provider gets by URL are",
+        Feature::StoredFiles => "files stored at the provider are",
+    };
+    Err(Refusal::new(RefusalKind::NotGranted, format!("{what} not granted to this run")))
+}
+
+fn unreadable(error: BodyError, limit: usize) -> Refusal {
+    match error {
+        BodyError::Full(Full::Limit) => {
+            Refusal::new(RefusalKind::TooLarge, format!("the request is longer than {limit} bytes"))
+        }
+        BodyError::Full(Full::Memory) => {
+            Refusal::new(RefusalKind::Overloaded, "too many large calls are in flight; try again later")
+        }
+        BodyError::TooSlow => Refusal::new(RefusalKind::Slow, "the request did not arrive in time"),
+        BodyError::Broken => Refusal::new(RefusalKind::BrokenOff, "the request broke off"),
+    }
+}
+
+fn refused(format: Format, refusal: &Refusal) -> Answer {
+    let (status, body) = format.refusal(refusal);
+    Answer::json(status, body)
+}
+
+/// The thread that the agent says it is; anything odd is no hint at all.
+fn conversation(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(CONVERSATION_HEADER)?.to_str().ok()?;
+    (!text.is_empty() && text.len() <= MAX_CONVERSATION).then(|| text.to_owned())
+}

@@ -1,0 +1,165 @@
+//! What tokens cost.
+
+use crate::format::Metered;
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Input that came from no cache.
+    pub input: f64,
+    /// Output, thinking included.
+    pub output: f64,
+    /// Input that the provider's cache answered.
+    pub cache_read: f64,
+    /// Input written into the provider's cache for a few minutes.
+    pub cache_write: f64,
+    /// Input written into the provider's cache for an hour.
+    pub cache_write_long: f64,
+}
+
+/// Prices by the beginning of a model's name; the longest that fits counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PriceTable {
+    rows: Vec<(String, Price)>,
+}
+
+impl Price {
+    /// The price of a model whose cache costs what Anthropic's does: reading a tenth of the input's price, writing 1.25
+    /// times, for an hour twice.
+    #[must_use]
+    pub const fn of(input: f64, output: f64) -> Self {
+        Self {
+            input,
+            output,
+            cache_read: input * 0.1,
+            cache_write: input * 1.25,
+            cache_write_long: input * 2.0,
+        }
+    }
+
+    fn cost(&self, metered: &Metered) -> f64 {
+        let usage = &metered.usage;
+        let short_writes = usage.cache_write_tokens.saturating_sub(metered.long_cache_write_tokens);
+        let parts = [
+            (usage.input_tokens, self.input),
+            (usage.output_tokens, self.output),
+            (usage.cache_read_tokens, self.cache_read),
+            (short_writes, self.cache_write),
+            (metered.long_cache_write_tokens, self.cache_write_long),
+        ];
+        parts.into_iter().map(|(tokens, price)| to_f64(tokens) * price / 1_000_000.0).sum()
+    }
+}
+
+impl PriceTable {
+    /// A table without rows: everything costs nothing.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { rows: Vec::new() }
+    }
+
+    /// Adds a row, or replaces the one with the same prefix.
+    #[must_use]
+    pub fn with(mut self, prefix: &str, price: Price) -> Self {
+        self.rows.retain(|(known, _)| known != prefix);
+        self.rows.push((prefix.to_owned(), price));
+        self
+    }
+
+    /// The price of a model; `None` if no row fits.
+    #[must_use]
+    pub fn price(&self, model: &str) -> Option<Price> {
+        let fitting = self.rows.iter().filter(|(prefix, _)| model.starts_with(prefix.as_str()));
+        fitting.max_by_key(|(prefix, _)| prefix.len()).map(|(_, price)| *price)
+    }
+
+    /// What a call cost. A model without a price costs nothing, and the log says so.
+    pub(crate) fn cost(&self, model: &str, metered: &Metered) -> f64 {
+        if metered.usage.total_tokens == 0 {
+            return 0.0;
+        }
+        match self.price(model) {
+            Some(price) => price.cost(metered),
+            None => {
+                tracing::warn!(model, "no price is known for this model; its calls count as free");
+                0.0
+            }
+        }
+    }
+}
+
+impl Default for PriceTable {
+    /// List prices of Claude models. The short prefixes at the end price models that came later by their family.
+    ///
+    /// The demo model costs nothing; its price is notional, so that displays and budgets have something to count.
+    fn default() -> Self {
+        let rows = [
+            ("claude-opus-4-0", Price::of(15.0, 75.0)),
+            ("claude-opus-4-1", Price::of(15.0, 75.0)),
+            ("claude-opus-4-2025", Price::of(15.0, 75.0)),
+            ("claude-3-opus", Price::of(15.0, 75.0)),
+            ("claude-3-5-sonnet", Price::of(3.0, 15.0)),
+            ("claude-3-7-sonnet", Price::of(3.0, 15.0)),
+            ("claude-3-5-haiku", Price::of(0.8, 4.0)),
+            ("claude-3-haiku", Price::of(0.25, 1.25)),
+            ("claude-opus", Price::of(5.0, 25.0)),
+            ("claude-sonnet", Price::of(3.0, 15.0)),
+            ("claude-haiku", Price::of(1.0, 5.0)),
+            ("claude", Price::of(5.0, 25.0)),
+            (crate::demo::MODEL, Price::of(1.0, 5.0)),
+        ];
+        Self { rows: rows.map(|(prefix, price)| (prefix.to_owned(), price)).to_vec() }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
+fn to_f64(tokens: u64) -> f64 {
+    tokens as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use warren_domain::Usage;
+
+    use super::{Price, PriceTable};
+    use crate::format::Metered;
+
+    #[test]
+    fn the_longest_prefix_that_fits_sets_the_price() {
+        let table = PriceTable::default();
+        let input = |model| table.price(model).map(|price| price.input);
+        assert_eq!(input("claude-opus-4-1-20250805"), Some(15.0));
+        assert_eq!(input("claude-opus-4-20250514"), Some(15.0));
+        assert_eq!(input("claude-opus-4-5-20251101"), Some(5.0));
+        assert_eq!(input("claude-sonnet-9"), Some(3.0));
+        assert_eq!(input("warren-demo-1"), Some(1.0));
+        assert_eq!(input("somebody-elses"), None);
+    }
+
+    #[test]
+    fn a_row_with_the_same_prefix_replaces_the_old_one() {
+        let table = PriceTable::default().with("claude-sonnet", Price::of(7.0, 8.0));
+        assert_eq!(table.price("claude-sonnet-4-5"), Some(Price::of(7.0, 8.0)));
+    }
+
+    #[test]
+    fn each_kind_of_token_has_its_own_price() {
+        let usage = Usage {
+            input_tokens: 1_000_000,
+            output_tokens: 1_000_000,
+            cache_read_tokens: 1_000_000,
+            cache_write_tokens: 3_000_000,
+            ..Usage::default()
+        };
+        let metered = Metered { usage: usage.totalled(), long_cache_write_tokens: 1_000_000, model: None };
+        let price = Price {
+            input: 1.0,
+            output: 10.0,
+            cache_read: 100.0,
+            cache_write: 1000.0,
+            cache_write_long: 10_000.0,
+        };
+        let cost = PriceTable::empty().with("m", price).cost("m", &metered);
+        assert!((cost - 12_111.0).abs() < 1e-6, "{cost}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Whoever answers: a provider over HTTP, or the demo model.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::HeaderMap;
+use reqwest::{Client, Url, redirect::Policy};
+
+use crate::{
+    Pace, Secret, Timeouts, UpstreamOptions,
+    demo::Demo,
+    format::{Format, Route},
+    http::{Answer, Pieces, StreamError},
+    refusal::{Refusal, RefusalKind},
+};
+
+/// Who answers calls of one format.
+pub(crate) enum Upstream {
+    Demo(Demo),
+    Http(Provider),
+}
+
+/// A provider, reached over HTTP.
+pub(crate) struct Provider {
+    client: Client,
+    base: Url,
+    key: Option<Secret>,
+    answer_timeout: Duration,
+    silence_timeout: Duration,
+}
+
+/// Why a gateway cannot be made from its options.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The address is none.
+    #[error(
+        "`{base_url}` is not the address of a model provider\nhint: write it as `https://host` or `https://host/path`"
+    )]
+    BaseUrl {
+        /// What was written.
+        base_url: String,
+    },
+    /// The address carries a user or password, which would be shown wherever the address is.
+    #[error(
+        "the address of the model provider contains a user name or password\nhint: give the key as a key"
+    )]
+    Credentials,
+    /// The key cannot be sent.
+    #[error("the key for `{host}` is empty or has characters that no header can carry")]
+    Key {
+        /// Whose key.
+        host: String,
+    },
+    /// The program forgot to choose a TLS implementation.
+    #[error("no TLS provider is installed")]
+    NoTls,
+    /// The HTTP client could not be made.
+    #[error("failed to set up the connection to `{host}`")]
+    Client {
+        /// Whom to connect to.
+        host: String,
+        /// Why not.
+        #[source]
+        source: reqwest::Error,
+    },
+}
+
+/// A provider's answer that stopped in the middle.
+#[derive(Debug, thiserror::Error)]
+#[error("the provider sent nothing for {0:?}")]
+struct Silent(Duration);
+
+impl Upstream {
+    pub(crate) fn new(options: UpstreamOptions, timeouts: &Timeouts, pace: Pace) -> Result<Self, SetupError> {
+        match options {
+            UpstreamOptions::Demo => Ok(Upstream::Demo(Demo::new(pace))),
+            UpstreamOptions::Http { base_url, api_key } => {
+                Provider::new(&base_url, api_key, timeouts).map(Upstream::Http)
+            }
+        }
+    }
+
+    /// Where calls go, in words that may be shown.
+    pub(crate) fn target(&self) -> String {
+        match self {
+            Upstream::Demo(_) => "demo".to_owned(),
+            Upstream::Http(provider) => host(&provider.base),
+        }
+    }
+
+    pub(crate) fn has_key(&self) -> bool {
+        matches!(self, Upstream::Http(Provider { key: Some(_), .. }))
+    }
+
+    /// Carries out one call. Dropping the future or the answer gives it up.
+    pub(crate) async fn call(
+        &self,
+        format: Format,
+        route: &Route,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Answer, Refusal> {
+        match self {
+            Upstream::Demo(demo) => Ok(demo.answer(&route.path, &body)),
+            Upstream::Http(provider) => provider.call(format, route, headers, body).await,
+        }
+    }
+}
+
+impl Provider {
+    fn new(base_url: &str, key: Option<Secret>, timeouts: &Timeouts) -> Result<Self, SetupError> {
+        let base = Url::parse(base_url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            .filter(|url| url.query().is_none() && url.fragment().is_none())
+            .ok_or_else(|| SetupError::BaseUrl { base_url: without_credentials(base_url) })?;
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err(SetupError::Credentials);
+        }
+        let sendable =
+            |key: &Secret| !key.expose().is_empty() && key.expose().bytes().all(|b| b.is_ascii_graphic());
+        if key.as_ref().is_some_and(|key| !sendable(key)) {
+            return Err(SetupError::Key { host: host(&base) });
+        }
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            return Err(SetupError::NoTls);
+        }
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(Policy::none())
+            .connect_timeout(timeouts.connect)
+            .build()
+            .map_err(|source| SetupError::Client { host: host(&base), source })?;
+        Ok(Self { client, base, key, answer_timeout: timeouts.answer, silence_timeout: timeouts.silence })
+    }
+
+    async fn call(
+        &self,
+        format: Format,
+        route: &Route,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Answer, Refusal> {
+        let request = self
+            .client
+            .post(self.url(route))
+            .headers(format.request_headers(headers, self.key.as_ref()))
+            .body(body);
+        let response = tokio::time::timeout(self.answer_timeout, request.send()).await.map_err(|_| {
+            Refusal::new(RefusalKind::TimedOut, "the model's provider did not answer in time")
+        })?;
+        let response = response.map_err(|error| {
+            // The address stays out of the message: it is the operator's, and the sandbox reads this.
+            tracing::warn!(error = &error as &dyn std::error::Error, "failed to reach the model's provider");
+            Refusal::new(RefusalKind::Unreachable, "the model's provider cannot be reached")
+        })?;
+        if response.status().is_redirection() {
+            let message = "the model's provider redirects elsewhere, which is not followed";
+            return Err(Refusal::new(RefusalKind::Unreachable, message));
+        }
+        Ok(Answer {
+            status: response.status(),
+            headers: format.answer_headers(response.headers()),
+            pieces: pieces(response, self.silence_timeout),
+        })
+    }
+
+    fn url(&self, route: &Route) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), route.path));
+        url.set_query(route.query);
+        url
+    }
+}
+
+/// The answer's body. The time-out runs only while somebody waits for the next piece.
+fn pieces(response: reqwest::Response, silence: Duration) -> Pieces {
+    Box::pin(futures::stream::try_unfold(response, move |mut response| async move {
+        match tokio::time::timeout(silence, response.chunk()).await {
+            Ok(Ok(chunk)) => Ok(chunk.map(|bytes| (bytes, response))),
+            Ok(Err(error)) => Err(StreamError::from(error)),
+            Err(_) => Err(StreamError::from(Silent(silence))),
+        }
+    }))
+}
+
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// Even an address that cannot be read may hold a password before its `@`.
+fn without_credentials(text: &str) -> String {
+    text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, rest)| format!("…@{rest}"))
+}

@@ -1,0 +1,47 @@
+//! The demo model behind a listener, as a provider.
+
+use tokio::net::TcpListener;
+use warren_env::{TaskKind, Tasks};
+use warren_models::{Options, Pace, Secret, UpstreamOptions, demo};
+
+use crate::support::{Bench, exchange, request};
+
+async fn start(tasks: &Tasks) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let base_url = format!("http://{}", listener.local_addr().expect("an address"));
+    let group = tasks.clone();
+    tasks.spawn(TaskKind::Housekeeping, async move { demo::serve(listener, Pace::NONE, &group).await });
+    base_url
+}
+
+fn with_key(base_url: String, api_key: Option<Secret>) -> Bench {
+    Bench::new(Options { anthropic: UpstreamOptions::Http { base_url, api_key }, ..Options::default() })
+}
+
+#[tokio::test]
+async fn the_demo_model_says_the_same_behind_a_listener_as_inside_the_gateway() {
+    let tasks = Tasks::new();
+    let base_url = start(&tasks).await;
+    let mut outside = with_key(base_url, Some(Secret::new("any")));
+    let mut inside = Bench::with_demo();
+    let from_outside = outside.connect().await.post("/v1/messages", request()).await;
+    let from_inside = inside.connect().await.post("/v1/messages", request()).await;
+    assert_eq!(from_outside, from_inside);
+    let reported = inside.ended().await;
+    assert_eq!(outside.ended().await, reported);
+    let mut expected =
+        exchange(200, reported.ending, Some("text/event-stream; charset=utf-8"), &from_inside.body);
+    expected.called.model = demo::MODEL.to_owned();
+    expected.called.usage = reported.called.usage.clone();
+    expected.called.cost_usd = reported.called.cost_usd;
+    assert_eq!(reported, expected);
+    assert!(reported.called.cost_usd > 0.0, "its notional price shows");
+}
+
+#[tokio::test]
+async fn it_wants_a_key_like_the_real_one() {
+    let tasks = Tasks::new();
+    let bench = with_key(start(&tasks).await, None);
+    let answer = bench.connect().await.post("/v1/messages", request()).await;
+    assert_eq!(answer.status, 401);
+}

@@ -1,0 +1,119 @@
+//! What does not go through.
+
+use bytes::Bytes;
+use hyper::Method;
+use warren_domain::Timestamp;
+use warren_env::{Env, ManualClock};
+use warren_models::{Ending, Feature, Gateway, Options, Secret, UpstreamOptions};
+
+use crate::support::{Bench, Provider, exchange, options, request};
+
+fn error(kind: &str, message: &str) -> String {
+    format!(r#"{{"error":{{"message":"{message}","type":"{kind}"}},"type":"error"}}"#)
+}
+
+#[tokio::test]
+async fn other_paths_and_methods_do_not_exist() {
+    let mut bench = Bench::with_demo();
+    let mut client = bench.connect().await;
+    for (method, path) in [
+        (Method::GET, "/v1/messages"),
+        (Method::POST, "/v1/messages/batches"),
+        (Method::POST, "/v1/files"),
+        (Method::GET, "/v1/models"),
+        (Method::POST, "/v1/messages/../files"),
+        (Method::CONNECT, "/v1/messages"),
+    ] {
+        let answer =
+            client.begin(method.clone(), path, &[], Bytes::new()).await.whole().await.expect("an answer");
+        let expected = error("not_found_error", &format!("`{method} {path}` is not available here"));
+        assert_eq!((answer.status, answer.body), (404, expected));
+    }
+    assert!(bench.nothing_ended());
+}
+
+#[tokio::test]
+async fn without_a_run_no_call_is_made() {
+    let provider = Provider::start().await;
+    let mut bench = Bench::with_provider(&provider).without_run();
+    let answer = bench.connect().await.post("/v1/messages", request()).await;
+    assert_eq!(
+        (answer.status, answer.body),
+        (403, error("permission_error", "no run is active in this sandbox"))
+    );
+    assert!(bench.nothing_ended());
+}
+
+#[tokio::test]
+async fn what_makes_the_provider_fetch_is_refused_unless_granted() {
+    let body = r#"{"model":"claude-opus-4-5","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"web_search_20250305","name":"web_search"}]}"#;
+    let mut bench = Bench::with_demo();
+    let answer = bench.connect().await.post("/v1/messages", body).await;
+    let message = "tools that the provider carries out, such as web search or code execution, are not granted to this run";
+    assert_eq!((answer.status, answer.body), (400, error("permission_error", message)));
+    let ended = bench.ended().await;
+    assert_eq!((ended.called.status, ended.ending), (400, Ending::Complete));
+
+    let bench = Bench::with_demo().granting(&[Feature::ServerTools]);
+    assert_eq!(bench.connect().await.post("/v1/messages", body).await.status, 200);
+}
+
+#[tokio::test]
+async fn broken_json_is_refused_before_it_goes_anywhere() {
+    let mut bench = Bench::with_demo();
+    let answer = bench.connect().await.post("/v1/messages", "{\"model\":").await;
+    let message = "the request cannot be read: EOF while parsing a value at line 1 column 9";
+    assert_eq!((answer.status, answer.body), (400, error("invalid_request_error", message)));
+    assert_eq!(bench.ended().await.called.status, 400);
+}
+
+#[tokio::test]
+async fn a_provider_that_cannot_be_reached_is_a_502() {
+    let provider = Provider::start().await;
+    let base_url = provider.base_url();
+    drop(provider);
+    let mut bench = Bench::new(options(base_url));
+    let answer = bench.connect().await.post("/v1/messages", request()).await;
+    let body = error("api_error", "the model's provider cannot be reached");
+    assert_eq!((answer.status, answer.body.as_str()), (502, body.as_str()));
+    assert_eq!(bench.ended().await, exchange(502, Ending::Complete, Some("application/json"), &body));
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let provider = Provider::start().await;
+    let bench = Bench::with_provider(&provider);
+    let mut client = bench.connect().await;
+    let serve = async {
+        provider
+            .receive()
+            .await
+            .answer("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", "")
+            .await;
+    };
+    let (answer, ()) = tokio::join!(client.post("/v1/messages", request()), serve);
+    let message = "the model's provider redirects elsewhere, which is not followed";
+    assert_eq!((answer.status, answer.body), (502, error("api_error", message)));
+}
+
+#[test]
+fn addresses_and_keys_that_cannot_be_right_are_refused_at_the_start() {
+    let setup = |base_url: &str, key: &str| {
+        let api_key = Some(Secret::new(key));
+        let options = Options {
+            anthropic: UpstreamOptions::Http { base_url: base_url.to_owned(), api_key },
+            ..Options::default()
+        };
+        let env = Env::with_clock(ManualClock::at(Timestamp::from_millis(0)));
+        Gateway::new(options, env).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let hint = "hint: write it as `https://host` or `https://host/path`";
+    let no_address = |text: &str| format!("`{text}` is not the address of a model provider\n{hint}");
+    assert_eq!(setup("api.anthropic.com", "k"), no_address("api.anthropic.com"));
+    assert_eq!(setup("file:///etc/passwd", "k"), no_address("file:///etc/passwd"));
+    assert_eq!(setup("https://h/?a=b", "k"), no_address("https://h/?a=b"));
+    assert_eq!(setup("user:secret@host", "k"), no_address("…@host"));
+    assert!(setup("https://user:secret@host", "k").starts_with("the address of the model provider contains"));
+    assert!(setup("https://host", "").starts_with("the key for `host` is empty"));
+    assert!(setup("https://host", "two\nlines").starts_with("the key for `host` is empty or has characters"));
+}
