@@ -1,0 +1,348 @@
+//! What the runtime is asked, and what it answers. The gateway's side of these types knows who asks; this side does not.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use warren_domain::{
+    AgentType, BlobHash, Content, Conversations, ErrorCode, Partition, ProfileId, ProjectId, Rejection,
+    RunId, RunOptions, Seq, SessionChanges, SessionId, SessionRuntimeState, Version, WhenBusy, WorkspaceId,
+};
+// Part of this contract: whoever speaks to the runtime needs no other crate for it.
+pub use warren_store::{
+    Changes, Follow, ListChange, LogEntry, Page, ReadError, RunRecord, SessionQuery, SessionRecord,
+    UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
+};
+
+/// Runs sessions. In this process, or on another node.
+#[async_trait]
+pub trait Runtime: Send + Sync {
+    /// The operations on sessions.
+    fn sessions(&self) -> &dyn Sessions;
+    /// The operations on runs.
+    fn runs(&self) -> &dyn Runs;
+    /// Reading what was recorded.
+    fn records(&self) -> &dyn Records;
+    /// The operations on sandboxes.
+    fn sandboxes(&self) -> &dyn Sandboxes;
+}
+
+/// Making, finding and ending sessions.
+#[async_trait]
+pub trait Sessions: Send + Sync {
+    /// Makes a session. No sandbox yet.
+    async fn session_create(&self, new: NewSession) -> Result<SessionSummary, SessionError>;
+    /// Lists sessions, newest first, with their state right now.
+    async fn session_list(
+        &self,
+        query: SessionQuery,
+        state: Option<StateFilter>,
+    ) -> Result<Page<SessionSummary>, SessionError>;
+    /// One session as it is listed. Does not load it.
+    async fn session_get(&self, session: SessionId) -> Result<SessionSummary, SessionError>;
+    /// Takes a session into memory. Never makes a sandbox.
+    async fn session_load(&self, session: SessionId) -> Result<SessionSummary, SessionError>;
+    /// Ends its sandbox and drops it from memory. Refused during a run unless forced.
+    async fn session_unload(&self, session: SessionId, force: Force) -> Result<SessionSummary, SessionError>;
+    /// Changes its name, metadata or options.
+    async fn session_update(
+        &self,
+        session: SessionId,
+        changes: SessionChanges,
+    ) -> Result<SessionSummary, SessionError>;
+    /// Takes no more messages from now on. Stops what runs.
+    async fn session_end(&self, session: SessionId, reason: String) -> Result<SessionSummary, SessionError>;
+    /// Erases it with its sandbox, its files and its log.
+    async fn session_erase(&self, session: SessionId) -> Result<(), SessionError>;
+}
+
+/// Sending messages and looking after what becomes of them.
+#[async_trait]
+pub trait Runs: Send + Sync {
+    /// Sends a message. The same idempotency key gives the same run.
+    async fn run_send(&self, session: SessionId, message: NewMessage) -> Result<Sent, SessionError>;
+    /// Stops the run that is going on. Says which, or `None` if there was none.
+    async fn run_interrupt(&self, session: SessionId, by: String) -> Result<Option<RunId>, SessionError>;
+    /// One run.
+    async fn run_get(&self, session: SessionId, run: RunId) -> Result<RunRecord, SessionError>;
+    /// A session's runs, newest first.
+    async fn run_list(
+        &self,
+        session: SessionId,
+        before: Option<RunId>,
+        limit: u32,
+    ) -> Result<Page<RunRecord>, SessionError>;
+    /// Replaces the text of a queued message.
+    async fn run_reword(
+        &self,
+        session: SessionId,
+        run: RunId,
+        content: Content,
+    ) -> Result<RunRecord, SessionError>;
+    /// Drops a queued message.
+    async fn run_drop(&self, session: SessionId, run: RunId, by: String) -> Result<(), SessionError>;
+    /// What was spent.
+    async fn usage(&self, query: UsageQuery) -> Result<Vec<UsageRow>, SessionError>;
+}
+
+/// Reading what was recorded. Never makes a sandbox, never writes.
+#[async_trait]
+pub trait Records: Send + Sync {
+    /// The whole session: blocks of all threads, files, state.
+    async fn session_detail(&self, session: SessionId) -> Result<SessionDetail, SessionError>;
+    /// Entries of the log after `after`. With `wait`, waits that long for the first one.
+    async fn events_read(
+        &self,
+        session: SessionId,
+        after: Seq,
+        limit: u32,
+        wait: Option<Duration>,
+    ) -> Result<(Vec<LogEntry>, Seq), SessionError>;
+    /// Entries after `after` and then as they come: no gap, no duplicate.
+    async fn events_follow(&self, session: SessionId, after: Seq) -> Result<Follow, SessionError>;
+    /// An agent's own transcript; the empty text is the main thread.
+    async fn transcript(&self, session: SessionId, thread: &str) -> Result<Bytes, SessionError>;
+    /// A blob that an entry of the session's log refers to.
+    async fn blob(&self, session: SessionId, hash: &BlobHash) -> Result<Bytes, SessionError>;
+    /// News about the list of sessions: created, changed, erased, loaded.
+    fn changes(&self) -> Changes;
+}
+
+/// Looking at sandboxes and handling them by hand.
+#[async_trait]
+pub trait Sandboxes: Send + Sync {
+    /// Starts a session's sandbox if it has none, and waits until it is ready.
+    async fn sandbox_start(&self, session: SessionId) -> Result<SandboxReport, SessionError>;
+    /// Ends a session's sandbox. Refused during a run unless forced.
+    async fn sandbox_stop(&self, session: SessionId, force: Force) -> Result<(), SessionError>;
+    /// A session's sandbox: isolation, resources, what happened to it.
+    async fn sandbox_get(&self, session: SessionId) -> Result<SandboxReport, SessionError>;
+    /// All sandboxes of this node.
+    async fn sandbox_list(&self) -> Vec<SandboxReport>;
+    /// What this machine can give, which agents and models there are.
+    async fn probe(&self) -> Value;
+}
+
+/// Whether to go on although a run is in progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Force {
+    /// Refuse then.
+    No,
+    /// Interrupt it.
+    Yes,
+}
+
+/// A session to be made.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    /// Keeps it apart from others.
+    pub partition: Partition,
+    /// The project it belongs to.
+    pub project: ProjectId,
+    /// The workspace it shares; its own if absent.
+    pub workspace: Option<WorkspaceId>,
+    /// The agent.
+    pub agent_type: AgentType,
+    /// What the agent is given.
+    pub profile: ProfileId,
+    /// A name for people.
+    pub name: Option<String>,
+    /// The client's own data.
+    pub metadata: Map<String, Value>,
+    /// Defaults for its runs.
+    pub options: RunOptions,
+}
+
+/// A message to be carried out.
+#[derive(Debug, Clone)]
+pub struct NewMessage {
+    /// The message.
+    pub content: Content,
+    /// The same key gives the same run.
+    pub idempotency_key: Option<String>,
+    /// What to do while a run is going on.
+    pub when_busy: WhenBusy,
+    /// What the sender set for this run.
+    pub options: RunOptions,
+    /// The version the sender believes to be the latest.
+    pub base_version: Option<Version>,
+}
+
+impl NewMessage {
+    /// Tells two messages apart that came with the same idempotency key.
+    pub(crate) fn digest(&self) -> BlobHash {
+        let parts = serde_json::json!([self.content, self.when_busy, self.options, self.base_version]);
+        BlobHash(blake3::hash(parts.to_string().as_bytes()).to_hex().to_string())
+    }
+}
+
+/// A message that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// The run it is.
+    pub run: RunId,
+    /// The entry that announced it.
+    pub seq: Seq,
+}
+
+/// What a session is doing right now, as a list may be filtered by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StateFilter {
+    /// A run is going on.
+    Running,
+    /// In memory, nothing to do.
+    Loaded,
+    /// Has a sandbox.
+    Sandboxed,
+}
+
+/// A session as it is listed.
+#[derive(Debug, Clone)]
+pub struct SessionSummary {
+    /// What is stored.
+    pub record: SessionRecord,
+    /// What is derived.
+    pub runtime: SessionRuntimeState,
+    /// The run that is going on.
+    pub running: Option<RunId>,
+}
+
+/// A whole session.
+#[derive(Debug, Clone)]
+pub struct SessionDetail {
+    /// As it is listed.
+    pub summary: SessionSummary,
+    /// All threads.
+    pub conversations: Conversations,
+    /// Files of its workspace as last seen.
+    pub files: Vec<WorkspaceFile>,
+    /// The position of the log that all this is true at.
+    pub last_seq: Seq,
+}
+
+/// A sandbox, for people.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SandboxReport {
+    /// Whose it is.
+    pub session_id: SessionId,
+    /// Its state, or nothing if there is none.
+    pub state: SessionRuntimeState,
+    /// The isolation it got.
+    pub isolation: Option<Value>,
+    /// What it uses.
+    pub resources: Option<Value>,
+    /// What it may use.
+    pub limits: Option<Value>,
+    /// What happened to it, newest last.
+    pub log: Vec<Value>,
+}
+
+/// Why an operation on a session was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// There is no such thing.
+    #[error("there is no {kind} `{id}`")]
+    NotFound {
+        /// What kind of thing.
+        kind: &'static str,
+        /// The name that was asked for.
+        id: String,
+    },
+    /// The rules of a session forbid it now.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// Another node holds the session.
+    #[error("session `{session}` is held by node `{holder}`")]
+    Elsewhere {
+        /// Which.
+        session: SessionId,
+        /// By whom.
+        holder: String,
+    },
+    /// The same idempotency key came with another message.
+    #[error("the idempotency key was used with another message")]
+    KeyMismatch,
+    /// The request asks for something that is not there.
+    #[error("{message}")]
+    Invalid {
+        /// What kind of failure.
+        code: ErrorCode,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// The server is about to stop.
+    #[error("the server is shutting down")]
+    Draining,
+    /// Something failed on our side.
+    #[error("failed to {doing}")]
+    Internal {
+        /// What was tried.
+        doing: &'static str,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl SessionError {
+    /// The code a client sees.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            SessionError::NotFound { .. } => ErrorCode::NotFound,
+            SessionError::Rejected(rejection) => rejection.code(),
+            SessionError::Elsewhere { .. } => ErrorCode::SessionElsewhere,
+            SessionError::KeyMismatch => ErrorCode::IdempotencyMismatch,
+            SessionError::Invalid { code, .. } => *code,
+            SessionError::Draining => ErrorCode::Unavailable,
+            SessionError::Internal { .. } => ErrorCode::Internal,
+        }
+    }
+
+    /// A failure on our side while `doing` something.
+    pub(crate) fn internal(
+        doing: &'static str,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        SessionError::Internal { doing, source: source.into() }
+    }
+
+    /// The same error for another caller.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            SessionError::Elsewhere { session, holder } => {
+                SessionError::Elsewhere { session: *session, holder: holder.clone() }
+            }
+            SessionError::Internal { doing, source } => {
+                SessionError::Internal { doing, source: source.to_string().into() }
+            }
+            other => SessionError::Internal { doing: "reach the session", source: other.to_string().into() },
+        }
+    }
+
+    /// There is no `kind` named `id`.
+    pub(crate) fn not_found(kind: &'static str, id: impl std::fmt::Display) -> Self {
+        SessionError::NotFound { kind, id: id.to_string() }
+    }
+
+    /// What the client can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            SessionError::Invalid { hint, .. } => hint.as_deref(),
+            SessionError::Rejected(Rejection::Busy) => {
+                Some("wait for the run to end, interrupt it, or send with `whenBusy: \"queue\"`")
+            }
+            SessionError::Elsewhere { .. } => {
+                Some("send the request to that node, or wait until its lease ends")
+            }
+            _ => None,
+        }
+    }
+}

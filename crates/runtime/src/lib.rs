@@ -1,0 +1,19 @@
+//! Runs sessions: one task owns one session's agent and sandbox, and writes what happens to the log.
+//!
+//! In: operations from the gateway ([`api`]), lines from a sandbox, calls from the model gateway. Out: events, committed
+//! to the store before anyone sees them.
+//! **Invariant:** nothing here knows which agent, which sandbox backend, which database or which tenant it serves.
+//! Start with [`SessionManager`], then `session::SessionTask::run`.
+
+pub mod api;
+
+mod manager;
+mod options;
+mod session;
+
+mod coalesce;
+mod places;
+mod recorder;
+
+pub use manager::{RecoverError, SessionManager};
+pub use options::{Options, Parts};

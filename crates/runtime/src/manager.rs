@@ -1,0 +1,103 @@
+//! The entry point: makes, finds and ends sessions, and hands everything else to their owners.
+
+mod records;
+mod recovery;
+mod roster;
+mod runs;
+mod sandboxes;
+mod sessions;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::oneshot;
+use warren_domain::SessionId;
+use warren_store::SessionRecord;
+
+pub use recovery::RecoverError;
+pub(crate) use roster::Roster;
+
+use crate::{
+    api::{self, SessionError, SessionSummary},
+    options::{Options, Parts, Shared},
+    session::{Leave, Reply, Request},
+};
+
+/// All sessions of this node. A cheap clone.
+#[derive(Clone)]
+pub struct SessionManager {
+    shared: Arc<Shared>,
+    roster: Arc<Roster>,
+}
+
+impl SessionManager {
+    /// Takes up what an earlier server left: ends stray sandboxes, records cut runs as failed, begins waiting messages.
+    ///
+    /// # Errors
+    /// When what was left cannot be read or ended: then nothing may start.
+    pub async fn start(parts: Parts, options: Options) -> Result<Self, RecoverError> {
+        let shared = Arc::new(Shared { parts, options });
+        let manager = Self { roster: Arc::new(Roster::new(shared.clone())), shared };
+        manager.recover().await?;
+        manager.keep_leases();
+        Ok(manager)
+    }
+
+    /// Ends everything: runs are interrupted and recorded, sandboxes ended, leases given back. Messages that wait stay.
+    pub async fn drain(&self, patience: Duration) {
+        self.roster.close();
+        let leaving = self.roster.owned().into_iter().map(|session| self.ask_to_leave(session, Leave::Drain));
+        let all = futures::future::join_all(leaving);
+        if tokio::time::timeout(patience, all).await.is_err() {
+            tracing::error!("some sessions did not end in time");
+        }
+    }
+
+    async fn ask_to_leave(&self, session: SessionId, how: Leave) -> Result<(), SessionError> {
+        self.ask(session, |reply| Request::Leave(how, reply)).await
+    }
+
+    /// Asks a session's owner and waits for the answer. Makes an owner if there is none.
+    async fn ask<T>(
+        &self,
+        session: SessionId,
+        request: impl FnOnce(Reply<T>) -> Request,
+    ) -> Result<T, SessionError> {
+        let (reply, answer) = oneshot::channel();
+        self.roster.dispatch(session, request(reply)).await?;
+        answer.await.unwrap_or_else(|_| {
+            Err(SessionError::Internal {
+                doing: "reach the session",
+                source: "its owner stopped before it answered".into(),
+            })
+        })
+    }
+
+    async fn record(&self, session: SessionId) -> Result<SessionRecord, SessionError> {
+        let found = self.shared.parts.store.sessions.session(session).await;
+        let found = found.map_err(|error| SessionError::internal("read the session", error))?;
+        found.ok_or_else(|| SessionError::not_found("session", session))
+    }
+
+    fn summary(&self, record: SessionRecord) -> SessionSummary {
+        let status = self.roster.status(record.session_id);
+        SessionSummary { record, runtime: status.runtime, running: status.running }
+    }
+}
+
+impl api::Runtime for SessionManager {
+    fn sessions(&self) -> &dyn api::Sessions {
+        self
+    }
+
+    fn runs(&self) -> &dyn api::Runs {
+        self
+    }
+
+    fn records(&self) -> &dyn api::Records {
+        self
+    }
+
+    fn sandboxes(&self) -> &dyn api::Sandboxes {
+        self
+    }
+}

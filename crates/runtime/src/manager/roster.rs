@@ -1,0 +1,264 @@
+//! Who owns each session that is in memory.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use tokio::sync::mpsc;
+use warren_domain::SessionId;
+use warren_env::TaskKind;
+use warren_store::AcquireError;
+
+use crate::{
+    api::SessionError,
+    options::Shared,
+    recorder::Recorder,
+    session::{Identity, Request, SessionTask, Status, StatusCell},
+};
+
+/// How many requests may wait for one owner. When full, callers wait.
+const INBOX: usize = 64;
+
+/// All sessions in memory. An idle one costs its entry here, no task.
+pub(crate) struct Roster {
+    shared: Arc<Shared>,
+    seats: Mutex<HashMap<SessionId, Seat>>,
+    closed: AtomicBool,
+}
+
+enum Seat {
+    /// In memory for clients, but nobody has asked anything of it yet.
+    Loaded,
+    /// Its last owner had nothing more to do.
+    Parked(Box<(Identity, Recorder)>),
+    Owned {
+        inbox: mpsc::Sender<Request>,
+        status: Arc<StatusCell>,
+    },
+}
+
+impl Roster {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, seats: Mutex::new(HashMap::new()), closed: AtomicBool::new(false) }
+    }
+
+    /// No session gets an owner from now on.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    /// Puts a session into memory, if it is not there.
+    pub(crate) fn load(&self, session: SessionId) {
+        self.seats().entry(session).or_insert(Seat::Loaded);
+    }
+
+    /// Takes a session that nobody owns out of memory. Says whether somebody owns it.
+    pub(crate) fn unload_unowned(&self, session: SessionId) -> Option<Recorder> {
+        let mut seats = self.seats();
+        match seats.get(&session) {
+            Some(Seat::Loaded | Seat::Parked(_)) => match seats.remove(&session) {
+                Some(Seat::Parked(parked)) => Some(parked.1),
+                _ => None,
+            },
+            Some(Seat::Owned { .. }) | None => None,
+        }
+    }
+
+    pub(crate) fn is_owned(&self, session: SessionId) -> bool {
+        matches!(self.seats().get(&session), Some(Seat::Owned { .. }))
+    }
+
+    /// State right now.
+    pub(crate) fn status(&self, session: SessionId) -> Status {
+        match self.seats().get(&session) {
+            None => Status::default(),
+            Some(Seat::Loaded | Seat::Parked(_)) => StatusCell::loaded().get(),
+            Some(Seat::Owned { status, .. }) => status.get(),
+        }
+    }
+
+    /// Sessions that have an owner.
+    pub(crate) fn owned(&self) -> Vec<SessionId> {
+        self.having(|seat| matches!(seat, Seat::Owned { .. }))
+    }
+
+    /// Sessions in memory whose state satisfies `wanted`.
+    pub(crate) fn matching(&self, wanted: impl Fn(&Status) -> bool) -> Vec<SessionId> {
+        self.having(|seat| match seat {
+            Seat::Loaded | Seat::Parked(_) => wanted(&StatusCell::loaded().get()),
+            Seat::Owned { status, .. } => wanted(&status.get()),
+        })
+    }
+
+    fn having(&self, wanted: impl Fn(&Seat) -> bool) -> Vec<SessionId> {
+        self.seats().iter().filter(|(_, seat)| wanted(seat)).map(|(session, _)| *session).collect()
+    }
+
+    /// Gives a request to the session's owner, making one if need be.
+    pub(crate) async fn dispatch(
+        self: &Arc<Self>,
+        session: SessionId,
+        mut request: Request,
+    ) -> Result<(), SessionError> {
+        loop {
+            let inbox = self.owner(session).await?;
+            match inbox.send(request).await {
+                Ok(()) => return Ok(()),
+                // The owner parked itself between our finding it and asking it.
+                Err(back) => request = back.0,
+            }
+        }
+    }
+
+    async fn owner(self: &Arc<Self>, session: SessionId) -> Result<mpsc::Sender<Request>, SessionError> {
+        if let Some(owner) = self.owner_in_memory(session)? {
+            return Ok(owner);
+        }
+        let found = self.shared.parts.store.sessions.session(session).await;
+        let record = found
+            .map_err(|error| SessionError::internal("read the session", error))?
+            .ok_or_else(|| SessionError::not_found("session", session))?;
+        // Two callers may come here at once: the second finds the first one's owner, or what it left.
+        let mut seats = self.seats();
+        if let Some(Seat::Owned { inbox, .. }) = seats.get(&session) {
+            return Ok(inbox.clone());
+        }
+        let parked = match seats.remove(&session) {
+            Some(Seat::Parked(parked)) => Some(parked.1),
+            _ => None,
+        };
+        Ok(self.seat_owner(&mut seats, Identity::from(&record), parked))
+    }
+
+    fn owner_in_memory(
+        self: &Arc<Self>,
+        session: SessionId,
+    ) -> Result<Option<mpsc::Sender<Request>>, SessionError> {
+        let mut seats = self.seats();
+        match seats.remove(&session) {
+            Some(Seat::Owned { inbox, status }) => {
+                let owner = inbox.clone();
+                seats.insert(session, Seat::Owned { inbox, status });
+                Ok(Some(owner))
+            }
+            other if self.closed.load(Ordering::SeqCst) => {
+                seats.extend(other.map(|seat| (session, seat)));
+                Err(SessionError::Draining)
+            }
+            Some(Seat::Parked(parked)) => Ok(Some(self.seat_owner(&mut seats, parked.0, Some(parked.1)))),
+            Some(Seat::Loaded) => {
+                seats.insert(session, Seat::Loaded);
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn seat_owner(
+        self: &Arc<Self>,
+        seats: &mut HashMap<SessionId, Seat>,
+        identity: Identity,
+        parked: Option<Recorder>,
+    ) -> mpsc::Sender<Request> {
+        let (inbox, requests) = mpsc::channel(INBOX);
+        let status = Arc::new(StatusCell::loaded());
+        seats.insert(identity.session, Seat::Owned { inbox: inbox.clone(), status: status.clone() });
+        let owner = self.clone().own(identity, parked, status, requests);
+        self.shared.parts.tasks.spawn_to_end(TaskKind::Session, owner);
+        inbox
+    }
+
+    /// The life of an owner: takes charge unless its predecessor parked the session with everything known, then runs.
+    async fn own(
+        self: Arc<Self>,
+        identity: Identity,
+        parked: Option<Recorder>,
+        status: Arc<StatusCell>,
+        inbox: mpsc::Receiver<Request>,
+    ) {
+        let taken = match parked {
+            Some(recorder) => Ok(recorder),
+            None => self.take_charge(&identity).await,
+        };
+        match taken {
+            Ok(recorder) => {
+                SessionTask::new(identity, self.shared.clone(), recorder, status, inbox).run(self).await;
+            }
+            Err(error) => self.turn_away(identity.session, inbox, &error),
+        }
+    }
+
+    /// Nobody can own the session now: whoever asked something of it hears why.
+    fn turn_away(&self, session: SessionId, mut inbox: mpsc::Receiver<Request>, error: &SessionError) {
+        self.seats().remove(&session);
+        inbox.close();
+        while let Ok(request) = inbox.try_recv() {
+            request.refuse(error.again());
+        }
+    }
+
+    /// Takes the lease and reads the log.
+    async fn take_charge(&self, identity: &Identity) -> Result<Recorder, SessionError> {
+        let (parts, options) = (&self.shared.parts, &self.shared.options);
+        let now = parts.env.now();
+        let until = now.plus_millis(i64::try_from(options.lease.as_millis()).unwrap_or(i64::MAX));
+        let granted = parts.store.leases.acquire(identity.session, &options.node, now, until).await;
+        let granted = granted.map_err(|error| match error {
+            AcquireError::Held { session, holder, .. } => {
+                SessionError::Elsewhere { session, holder: holder.to_string() }
+            }
+            other @ AcquireError::Backend { .. } => SessionError::internal("take the session's lease", other),
+        })?;
+        Recorder::open(identity.session, identity.partition.clone(), granted.fence, self.shared.clone())
+            .await
+            .map_err(|error| SessionError::internal("read the session's log", error))
+    }
+
+    /// An owner has nothing more to do.
+    pub(crate) fn park(
+        self: &Arc<Self>,
+        identity: Identity,
+        recorder: Recorder,
+        inbox: mpsc::Receiver<Request>,
+    ) {
+        let session = identity.session;
+        self.seats().insert(session, Seat::Parked(Box::new((identity, recorder))));
+        self.redirect(session, inbox);
+    }
+
+    /// An owner is done with the session, for good or because its log cannot be written.
+    pub(crate) fn forget(self: &Arc<Self>, session: SessionId, inbox: mpsc::Receiver<Request>) {
+        self.seats().remove(&session);
+        self.shared.parts.live.runtime_changed(session);
+        self.redirect(session, inbox);
+    }
+
+    /// Requests that reached an owner after its last look go to the next one.
+    fn redirect(self: &Arc<Self>, session: SessionId, mut inbox: mpsc::Receiver<Request>) {
+        inbox.close();
+        let mut late = Vec::new();
+        while let Ok(request) = inbox.try_recv() {
+            late.push(request);
+        }
+        if late.is_empty() {
+            return;
+        }
+        let roster = self.clone();
+        self.shared.parts.tasks.spawn_to_end(TaskKind::Session, async move {
+            for request in late {
+                // Whoever asked sees its answer channel close, which is an error to it.
+                if let Err(error) = roster.dispatch(session, request).await {
+                    tracing::debug!(%session, error = &error as &dyn std::error::Error, "a late request found no owner");
+                }
+            }
+        });
+    }
+
+    fn seats(&self) -> MutexGuard<'_, HashMap<SessionId, Seat>> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,197 @@
+//! Making, finding and ending sessions.
+
+use async_trait::async_trait;
+use warren_domain::{Command, ErrorCode, Rejection, SessionChanges, SessionId, WorkspaceId};
+use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
+
+use super::SessionManager;
+use crate::{
+    api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
+    places::Places,
+    recorder::{RecordError, Recorder},
+    session::{Leave, Request},
+};
+
+#[async_trait]
+impl Sessions for SessionManager {
+    async fn session_create(&self, new: NewSession) -> Result<SessionSummary, SessionError> {
+        let adapter =
+            warren_agents::adapter(new.agent_type.as_str()).ok_or_else(|| SessionError::Invalid {
+                code: ErrorCode::AgentUnknown,
+                message: format!("there is no agent `{}`", new.agent_type),
+                hint: Some("leave `type` out for the built-in agent".to_owned()),
+            })?;
+        let new = NewSession { agent_type: adapter.agent_type(), ..new };
+        let env = &self.shared.parts.env;
+        let session = env.session_id();
+        let workspace = self.workspace_for(session, &new).await?;
+        let mut recorder = Recorder::unborn(session, new.partition.clone(), self.shared.clone());
+        let command = Command::Create {
+            agent_type: new.agent_type.clone(),
+            profile: new.profile.clone(),
+            name: new.name.clone(),
+            forked_from: None,
+        };
+        let mut record = new_record(session, workspace, new)?;
+        recorder
+            .carry_out(command, |events| {
+                if let Some(event) = events.first() {
+                    (record.created_at, record.last_activity) = (event.timestamp, event.timestamp);
+                    record.head = event.seq;
+                }
+                vec![Change::CreateSession(Box::new(record.clone()))]
+            })
+            .await
+            .map_err(|error| SessionError::internal("make the session", error))?;
+        self.roster.load(session);
+        self.shared.parts.live.runtime_changed(session);
+        Ok(self.summary(record))
+    }
+
+    async fn session_list(
+        &self,
+        query: SessionQuery,
+        state: Option<StateFilter>,
+    ) -> Result<Page<SessionSummary>, SessionError> {
+        let only = state.map(|state| {
+            self.roster.matching(|status| match state {
+                StateFilter::Running => status.running.is_some(),
+                StateFilter::Loaded => status.runtime.is_loaded,
+                StateFilter::Sandboxed => status.runtime.sandbox.is_some(),
+            })
+        });
+        let query = SessionQuery { only: only.or(query.only), ..query };
+        let page = self.shared.parts.store.sessions.sessions(&query).await;
+        let page = page.map_err(|error| SessionError::internal("list the sessions", error))?;
+        let items = page.items.into_iter().map(|record| self.summary(record)).collect();
+        Ok(Page { items, more: page.more })
+    }
+
+    async fn session_get(&self, session: SessionId) -> Result<SessionSummary, SessionError> {
+        Ok(self.summary(self.record(session).await?))
+    }
+
+    async fn session_load(&self, session: SessionId) -> Result<SessionSummary, SessionError> {
+        let record = self.record(session).await?;
+        self.roster.load(session);
+        Ok(self.summary(record))
+    }
+
+    async fn session_unload(&self, session: SessionId, force: Force) -> Result<SessionSummary, SessionError> {
+        let record = self.record(session).await?;
+        if self.roster.is_owned(session) {
+            self.ask_to_leave(session, Leave::Unload(force)).await?;
+        } else {
+            self.let_go(session).await;
+        }
+        Ok(self.summary(record))
+    }
+
+    async fn session_update(
+        &self,
+        session: SessionId,
+        changes: SessionChanges,
+    ) -> Result<SessionSummary, SessionError> {
+        self.ask(session, |reply| Request::Update(changes, reply)).await?;
+        self.session_get(session).await
+    }
+
+    async fn session_end(&self, session: SessionId, reason: String) -> Result<SessionSummary, SessionError> {
+        match self.ask_to_leave(session, Leave::End(reason)).await {
+            // Ending twice is not a mistake.
+            Ok(()) | Err(SessionError::Rejected(Rejection::Ended)) => self.session_get(session).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn session_erase(&self, session: SessionId) -> Result<(), SessionError> {
+        let record = self.record(session).await?;
+        if self.roster.is_owned(session) {
+            self.ask_to_leave(session, Leave::Erase).await?;
+        }
+        self.roster.unload_unowned(session);
+        let erased = self.shared.parts.live.erase(session).await;
+        erased.map_err(|error| SessionError::internal("erase the session", error))?;
+        self.erase_directories(&record).await
+    }
+}
+
+impl SessionManager {
+    /// The workspace the session shares, or one of its own: it then has the session's own number.
+    async fn workspace_for(&self, session: SessionId, new: &NewSession) -> Result<WorkspaceId, SessionError> {
+        let projects = &self.shared.parts.store.projects;
+        let failed = |error| SessionError::internal("find the workspace", error);
+        if let Some(shared) = new.workspace {
+            let found = projects.workspace(shared).await.map_err(failed)?;
+            let ours = found.filter(|workspace| {
+                workspace.partition == new.partition && workspace.project_id == new.project
+            });
+            return ours
+                .map(|workspace| workspace.workspace_id)
+                .ok_or_else(|| SessionError::not_found("workspace", shared));
+        }
+        let wanted = WorkspaceRecord {
+            workspace_id: WorkspaceId(session.0),
+            partition: new.partition.clone(),
+            project_id: new.project,
+            uid: 0,
+            created_at: self.shared.parts.env.now(),
+        };
+        let made = projects.make_workspace(&wanted, self.shared.options.first_uid).await.map_err(failed)?;
+        Ok(made.workspace_id)
+    }
+
+    /// Takes a session that nobody owns out of memory and gives its lease back.
+    async fn let_go(&self, session: SessionId) {
+        if let Some(recorder) = self.roster.unload_unowned(session) {
+            let (leases, node) = (&self.shared.parts.store.leases, &self.shared.options.node);
+            if let Err(error) = leases.release(session, node, recorder.fence).await {
+                // The lease runs out by itself.
+                tracing::warn!(%session, error = &error as &dyn std::error::Error, "failed to give a lease back");
+            }
+        }
+        self.shared.parts.live.runtime_changed(session);
+    }
+
+    async fn erase_directories(&self, record: &SessionRecord) -> Result<(), SessionError> {
+        let places = Places::of(&self.shared.options.directory, record.session_id, record.workspace_id);
+        let owns_workspace = record.workspace_id.0 == record.session_id.0;
+        let removed = tokio::task::spawn_blocking(move || {
+            places.remove_session()?;
+            if owns_workspace { places.remove_workspace() } else { Ok(()) }
+        });
+        let removed = removed.await.map_err(|error| SessionError::internal("erase the files", error))?;
+        removed.map_err(|error| SessionError::internal("erase the files", error))?;
+        if owns_workspace {
+            // Only now: the user number is free once nothing of it is on disk.
+            let forgotten = self.shared.parts.store.projects.remove_workspace(record.workspace_id).await;
+            forgotten.map_err(|error| SessionError::internal("forget the workspace", error))?;
+        }
+        Ok(())
+    }
+}
+
+fn new_record(
+    session_id: SessionId,
+    workspace_id: WorkspaceId,
+    new: NewSession,
+) -> Result<SessionRecord, SessionError> {
+    let options = serde_json::to_value(&new.options)
+        .map_err(|error| SessionError::internal("write the options", RecordError::Serialise(error)))?;
+    Ok(SessionRecord {
+        session_id,
+        partition: new.partition,
+        project_id: new.project,
+        workspace_id,
+        agent_type: new.agent_type,
+        profile: new.profile,
+        name: new.name,
+        metadata: new.metadata,
+        options,
+        forked_from: None,
+        created_at: warren_domain::Timestamp::default(),
+        last_activity: warren_domain::Timestamp::default(),
+        head: warren_domain::Seq(0),
+        version: warren_domain::Version(0),
+    })
+}

@@ -1,0 +1,88 @@
+//! What the runtime is given at its start.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use warren_domain::NodeId;
+use warren_env::{Env, Tasks};
+use warren_models::Gateway as ModelGateway;
+use warren_sandbox::{Backend, Layer, Limits};
+use warren_store::{Live, Store};
+
+/// Numbers and places.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// This server's lasting name; leases are held under it.
+    pub node: NodeId,
+    /// Where sessions' and workspaces' directories are made.
+    pub directory: PathBuf,
+    /// Workspaces get users of their own from this number on.
+    pub first_uid: u32,
+    /// A sandbox with nothing to do ends after this.
+    pub idle: Duration,
+    /// How often a sandbox must answer.
+    pub health_interval: Duration,
+    /// How long an answer may take.
+    pub health_patience: Duration,
+    /// How often an unhealthy sandbox is restarted in an hour.
+    pub restarts_per_hour: u32,
+    /// A run ends after this, unless it says otherwise.
+    pub run_budget: Duration,
+    /// After this part of the budget the agent is asked to wrap up.
+    pub soft_share: f64,
+    /// How long an agent may take to stop after it was asked to.
+    pub stop_patience: Duration,
+    /// What each sandbox may use.
+    pub limits: Limits,
+    /// Isolation without which no sandbox starts.
+    pub required: Vec<Layer>,
+    /// How long a lease lasts without being renewed.
+    pub lease: Duration,
+    /// How long idempotency keys are kept.
+    pub keys: Duration,
+}
+
+impl Options {
+    /// The numbers of the protocol, for a server in `directory`.
+    #[must_use]
+    pub fn new(node: NodeId, directory: PathBuf) -> Self {
+        Self {
+            node,
+            directory,
+            first_uid: 200_000,
+            idle: Duration::from_secs(900),
+            health_interval: Duration::from_secs(30),
+            health_patience: Duration::from_secs(10),
+            restarts_per_hour: 3,
+            run_budget: Duration::from_secs(30 * 60),
+            soft_share: 0.4,
+            stop_patience: Duration::from_secs(10),
+            limits: Limits::default(),
+            required: Vec::new(),
+            lease: Duration::from_secs(30),
+            keys: Duration::from_secs(7 * 24 * 3600),
+        }
+    }
+}
+
+/// The parts the runtime works with. It knows none of them by name.
+#[derive(Clone)]
+pub struct Parts {
+    /// Records.
+    pub store: Store,
+    /// The log, with followers.
+    pub live: Live,
+    /// Where agents run.
+    pub backend: Arc<dyn Backend>,
+    /// What agents' model calls go through.
+    pub models: ModelGateway,
+    /// Time and ids.
+    pub env: Env,
+    /// Where tasks run.
+    pub tasks: Tasks,
+}
+
+/// What every session task needs: parts and numbers together.
+pub(crate) struct Shared {
+    pub(crate) parts: Parts,
+    pub(crate) options: Options,
+}

@@ -1,0 +1,172 @@
+//! The owner of one session: decides, records, applies, acts.
+
+mod agent;
+mod calls;
+mod deadlines;
+mod files;
+mod identity;
+mod output;
+mod requests;
+mod run;
+mod sandbox;
+mod signal;
+mod start;
+mod status;
+mod transcripts;
+
+use std::{collections::VecDeque, sync::Arc};
+
+use tokio::sync::mpsc;
+
+pub(crate) use identity::Identity;
+pub(crate) use requests::{Leave, Reply, Request};
+pub(crate) use status::{Status, StatusCell};
+
+use self::{
+    deadlines::Deadlines,
+    files::KnownFiles,
+    run::ActiveRun,
+    sandbox::{History, SandboxSlot},
+    signal::{SIGNALS, Signal},
+};
+use crate::{
+    manager::Roster,
+    options::Shared,
+    recorder::{RecordError, Recorder},
+};
+
+/// Owns one session while there is something to do; parks itself when there is not.
+pub(crate) struct SessionTask {
+    identity: Identity,
+    shared: Arc<Shared>,
+    recorder: Recorder,
+    status: Arc<StatusCell>,
+    inbox: mpsc::Receiver<Request>,
+    signals: mpsc::Receiver<Signal>,
+    /// Cloned into every task that works for this session. Bounded: whoever is faster than the log waits.
+    sender: mpsc::Sender<Signal>,
+    /// Signals met while lines were being gathered; they come next.
+    held: VecDeque<Signal>,
+    sandbox: SandboxSlot,
+    history: History,
+    files: KnownFiles,
+    run: Option<ActiveRun>,
+    /// Someone wants the session to go; it goes when the run has ended.
+    leaving: Option<(Leave, Reply<()>)>,
+    deadlines: Deadlines,
+}
+
+/// How a step ended.
+enum Next {
+    /// There may be more to do.
+    Continue,
+    /// The session left memory: unloaded, erased or drained.
+    Gone,
+}
+
+/// How the task ended.
+enum End {
+    Parked,
+    Gone,
+}
+
+impl SessionTask {
+    /// A task around a recorder that is up to date.
+    pub(crate) fn new(
+        identity: Identity,
+        shared: Arc<Shared>,
+        recorder: Recorder,
+        status: Arc<StatusCell>,
+        inbox: mpsc::Receiver<Request>,
+    ) -> Self {
+        let (sender, signals) = mpsc::channel(SIGNALS);
+        let deadlines = Deadlines::new(&shared.options);
+        Self {
+            identity,
+            shared,
+            recorder,
+            status,
+            inbox,
+            signals,
+            sender,
+            held: VecDeque::new(),
+            sandbox: SandboxSlot::None,
+            history: History::default(),
+            files: KnownFiles::default(),
+            run: None,
+            leaving: None,
+            deadlines,
+        }
+    }
+
+    /// Runs until there is nothing left to do, then gives the session back to the roster.
+    ///
+    /// If the log can no longer be written, nothing else may happen either: the sandbox is ended and the session
+    /// forgotten, to be read again from its log by whoever needs it next.
+    pub(crate) async fn run(mut self, roster: Arc<Roster>) {
+        let session = self.identity.session;
+        match self.run_to_end().await {
+            Ok(End::Parked) => {
+                let Self { identity, recorder, inbox, .. } = self;
+                roster.park(identity, recorder, inbox);
+            }
+            Ok(End::Gone) => roster.forget(session, self.inbox),
+            Err(error) => {
+                tracing::error!(%session, error = &error as &dyn std::error::Error, "a session stops: its log cannot be written");
+                self.abandon().await;
+                roster.forget(session, self.inbox);
+            }
+        }
+    }
+
+    async fn run_to_end(&mut self) -> Result<End, RecordError> {
+        self.pick_up().await?;
+        loop {
+            if self.is_done() {
+                return Ok(End::Parked);
+            }
+            if let Next::Gone = self.step().await? {
+                return Ok(End::Gone);
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<Next, RecordError> {
+        if let Some(signal) = self.held.pop_front() {
+            self.on_signal(signal).await?;
+        } else {
+            let wake = self.deadlines.next(self.run.as_ref(), &self.sandbox);
+            // Every head is cancel-safe; all work happens in the arms.
+            tokio::select! {
+                Some(signal) = self.signals.recv() => self.on_signal(signal).await?,
+                Some(request) = self.inbox.recv() => self.on_request(request).await?,
+                () = tokio::time::sleep_until(wake) => self.on_time().await?,
+            }
+        }
+        self.conclude_if_over().await?;
+        self.show_status();
+        if self.run.is_none() && self.leaving.is_some() {
+            return self.leave().await;
+        }
+        Ok(Next::Continue)
+    }
+
+    /// Looks after what an earlier owner left: a run that was cut, messages that wait.
+    async fn pick_up(&mut self) -> Result<(), RecordError> {
+        self.files = KnownFiles::open(&self.shared.parts.store, self.identity.session).await?;
+        if let Some(run) = self.recorder.state.running() {
+            self.fail_cut_run(run).await?;
+        }
+        self.start_next().await?;
+        self.show_status();
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.run.is_none()
+            && matches!(self.sandbox, SandboxSlot::None)
+            && self.leaving.is_none()
+            && self.held.is_empty()
+            && self.inbox.is_empty()
+    }
+}

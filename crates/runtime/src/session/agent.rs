@@ -1,0 +1,258 @@
+//! One agent process: its lines, its stdin, its end.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::{Bytes, BytesMut};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::mpsc,
+};
+use warren_agents::{Codec, Launch, Prompt};
+use warren_domain::RunId;
+use warren_env::{TaskKind, Tasks};
+use warren_guest_api::{ExecRequest, Exit, Leftovers};
+use warren_sandbox::{CallError, Exec, ExecOutput, ExecStdin, Sandbox};
+
+use super::signal::Signal;
+
+/// The longest line that is taken whole. What is longer is cut there and the rest skipped.
+const MAX_LINE: usize = 8 << 20;
+
+/// How much of stderr a failure shows.
+const STDERR_TAIL: usize = 8 << 10;
+
+/// How many chunks may wait for an agent that does not read its stdin. When full, it is treated as deaf.
+const STDIN_QUEUE: usize = 64;
+
+const SIGTERM: u8 = 15;
+const SIGKILL: u8 = 9;
+
+/// A running agent as the session sees it.
+pub(super) struct Agent {
+    pub(super) codec: Box<dyn Codec>,
+    /// Dropped to end the agent's stdin.
+    stdin: Option<mpsc::Sender<Bytes>>,
+    signals: mpsc::Sender<u8>,
+}
+
+/// How an agent ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AgentExit {
+    /// `None` if the sandbox was lost with it.
+    pub(super) exit: Option<Exit>,
+    pub(super) stderr_tail: String,
+}
+
+impl Agent {
+    /// Starts the process of a run and gives it its prompt.
+    pub(super) async fn start(
+        run: RunId,
+        sandbox: &Sandbox,
+        launch: Launch,
+        mut codec: Box<dyn Codec>,
+        prompt: &Prompt,
+        to: mpsc::Sender<Signal>,
+        tasks: &Tasks,
+    ) -> Result<Self, CallError> {
+        let mut exec = sandbox.guest.exec(request(launch, sandbox.env.clone())).await?;
+        // Full: the agent does not read. See `write`.
+        let (stdin, input) = mpsc::channel(STDIN_QUEUE);
+        if let Some(pipe) = exec.stdin.take() {
+            tasks.spawn(TaskKind::Sandbox, feed(pipe, input));
+        }
+        // A signal that finds it full comes right after others that end the same process.
+        let (signals, orders) = mpsc::channel(8);
+        tasks.spawn(TaskKind::Sandbox, follow(run, exec, orders, to));
+        let first = codec.prompt(prompt);
+        let agent = Self { codec, stdin: Some(stdin), signals };
+        agent.write(first);
+        Ok(agent)
+    }
+
+    /// Puts bytes into its stdin. Says whether there was room.
+    fn write(&self, bytes: Vec<u8>) -> bool {
+        self.stdin.as_ref().is_some_and(|stdin| stdin.try_send(Bytes::from(bytes)).is_ok())
+    }
+
+    /// Tells it something while it works, if it can hear.
+    pub(super) fn steer(&mut self, prompt: &Prompt) -> bool {
+        match self.codec.steer(prompt) {
+            Some(bytes) => self.write(bytes),
+            None => false,
+        }
+    }
+
+    /// Asks it to stop, in its own language if it has a word for that.
+    pub(super) fn interrupt(&mut self) {
+        let asked = self.codec.interrupt().is_some_and(|bytes| self.write(bytes));
+        if !asked {
+            self.signal(SIGTERM);
+        }
+    }
+
+    /// Ends its stdin: an agent that is done exits.
+    pub(super) fn close(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Ends it and everything it started.
+    pub(super) fn kill(&self) {
+        self.signal(SIGKILL);
+    }
+
+    fn signal(&self, signal: u8) {
+        // Closed: it is gone already.
+        let _ = self.signals.try_send(signal);
+    }
+}
+
+fn request(launch: Launch, mut env: BTreeMap<String, String>) -> ExecRequest {
+    env.extend(launch.env);
+    ExecRequest {
+        argv: launch.argv,
+        env,
+        cwd: Some(launch.cwd),
+        stdin: true,
+        limits: Vec::new(),
+        leftovers: Leftovers::Keep,
+    }
+}
+
+async fn feed(mut pipe: ExecStdin, mut input: mpsc::Receiver<Bytes>) {
+    while let Some(bytes) = input.recv().await {
+        if pipe.write_all(&bytes).await.is_err() || pipe.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads both outputs, passes signals on, and reports the end after the last line.
+async fn follow(run: RunId, mut exec: Exec, mut orders: mpsc::Receiver<u8>, to: mpsc::Sender<Signal>) {
+    let stderr_tail = read_outputs(run, &mut exec, &mut orders, &to).await;
+    let exit = loop {
+        tokio::select! {
+            exit = exec.wait() => break exit.ok(),
+            Some(signal) = orders.recv() => exec.kill(signal).await,
+        }
+    };
+    // A session that is gone does not want to know.
+    let _ = to.send(Signal::Exited(run, AgentExit { exit, stderr_tail })).await;
+}
+
+/// Reads both outputs to their end. Returns the last of stderr.
+async fn read_outputs(
+    run: RunId,
+    exec: &mut Exec,
+    orders: &mut mpsc::Receiver<u8>,
+    to: &mpsc::Sender<Signal>,
+) -> String {
+    let (stdout, stderr, signals) = exec.split();
+    let reading = async { tokio::join!(send_lines(run, stdout, to), keep_tail(stderr)) };
+    tokio::pin!(reading);
+    loop {
+        tokio::select! {
+            ((), tail) = &mut reading => return tail,
+            Some(signal) = orders.recv() => signals.send(signal).await,
+        }
+    }
+}
+
+/// Sends each line as a signal. When the session falls behind, this waits, and so does the agent.
+async fn send_lines(run: RunId, stdout: &mut ExecOutput, to: &mpsc::Sender<Signal>) {
+    let mut lines = Lines::default();
+    let mut buffer = BytesMut::with_capacity(64 << 10);
+    loop {
+        buffer.clear();
+        match stdout.read_buf(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+        for line in lines.push(&buffer) {
+            if to.send(Signal::Line(run, line)).await.is_err() {
+                return;
+            }
+        }
+    }
+    if let Some(rest) = lines.rest() {
+        let _ = to.send(Signal::Line(run, rest)).await;
+    }
+}
+
+async fn keep_tail(stderr: &mut ExecOutput) -> String {
+    let mut tail: VecDeque<u8> = VecDeque::new();
+    let mut buffer = BytesMut::with_capacity(8 << 10);
+    loop {
+        buffer.clear();
+        match stderr.read_buf(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) => tail.extend(&buffer),
+        }
+        let excess = tail.len().saturating_sub(STDERR_TAIL);
+        tail.drain(..excess);
+    }
+    String::from_utf8_lossy(tail.make_contiguous()).into_owned()
+}
+
+/// Splits a stream at `\n`. Holds at most one line, and at most [`MAX_LINE`] of it.
+#[derive(Default)]
+struct Lines {
+    open: BytesMut,
+    /// The open line was cut: what follows up to its end is skipped.
+    skipping: bool,
+}
+
+impl Lines {
+    fn push(&mut self, bytes: &[u8]) -> Vec<Bytes> {
+        let mut lines = Vec::new();
+        let mut pieces = bytes.split(|byte| *byte == b'\n').peekable();
+        while let Some(piece) = pieces.next() {
+            self.grow(piece);
+            if pieces.peek().is_some() {
+                self.skipping = false;
+                lines.push(self.open.split().freeze());
+            }
+        }
+        lines.retain(|line| !line.is_empty());
+        lines
+    }
+
+    fn grow(&mut self, piece: &[u8]) {
+        let room = MAX_LINE.saturating_sub(self.open.len());
+        if !self.skipping {
+            self.open.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+        self.skipping |= piece.len() > room;
+    }
+
+    fn rest(mut self) -> Option<Bytes> {
+        (!self.open.is_empty()).then(|| self.open.split().freeze())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lines, MAX_LINE};
+
+    #[test]
+    fn lines_are_split_at_newlines_only_wherever_the_pieces_end() {
+        let mut lines = Lines::default();
+        let mut all = Vec::new();
+        for piece in ["a\u{2028}b", "c\n\nd", "\ne"] {
+            all.extend(lines.push(piece.as_bytes()));
+        }
+        all.extend(lines.rest());
+        assert_eq!(all, ["a\u{2028}bc", "d", "e"]);
+    }
+
+    #[test]
+    fn an_endless_line_is_cut_and_the_next_one_is_whole() {
+        let mut lines = Lines::default();
+        let chunk = vec![b'x'; 1 << 20];
+        for _ in 0..20 {
+            assert_eq!(lines.push(&chunk).len(), 0);
+            assert!(lines.open.len() <= MAX_LINE);
+        }
+        let ended = lines.push(b"tail\nnext\n");
+        assert_eq!(ended.iter().map(bytes::Bytes::len).collect::<Vec<_>>(), [MAX_LINE, 4]);
+    }
+}

@@ -1,0 +1,97 @@
+//! The session's side of the model gateway: whose call it is, and what became of it.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use warren_domain::{BlobHash, ConversationId, Draft, EventBody, RunId};
+use warren_models::{Caller, Exchange};
+
+use super::{SessionTask, signal::Signal};
+use crate::recorder::RecordError;
+
+/// One sandbox as the model gateway sees it.
+pub(super) struct Calls {
+    run: Mutex<Option<RunId>>,
+    /// Calls whose end was not handed to the session yet.
+    open: AtomicUsize,
+    signals: mpsc::Sender<Signal>,
+}
+
+impl Calls {
+    pub(super) fn new(signals: mpsc::Sender<Signal>) -> Self {
+        Self { run: Mutex::new(None), open: AtomicUsize::new(0), signals }
+    }
+
+    /// From now on calls belong to `run`; with `None` they are refused.
+    pub(super) fn belong_to(&self, run: Option<RunId>) {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
+    }
+
+    /// Calls that have not ended.
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Caller for Calls {
+    fn admit(&self) -> Option<RunId> {
+        let run = *self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        if run.is_some() {
+            self.open.fetch_add(1, Ordering::SeqCst);
+        }
+        run
+    }
+
+    async fn ended(&self, exchange: Exchange) {
+        // A session that is gone records nothing more.
+        let _ = self.signals.send(Signal::Called(Box::new(exchange))).await;
+        self.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl SessionTask {
+    pub(super) async fn on_called(&mut self, exchange: Exchange) -> Result<(), RecordError> {
+        let recording = self.keep_recording(&exchange).await;
+        let mut called = exchange.called;
+        called.recording = recording;
+        if let Some(run) = &mut self.run
+            && run.record.run_id == exchange.run
+        {
+            run.usage.add(&called.usage);
+        }
+        let thread = exchange.conversation.map_or_else(ConversationId::main, ConversationId);
+        let draft = Draft::of_run(exchange.run, EventBody::ModelCalled(called)).within(thread);
+        self.recorder.record(vec![draft], |_| Vec::new()).await?;
+        Ok(())
+    }
+
+    /// Keeps the exchange as a blob: a line of JSON that says the lengths, then both bodies.
+    async fn keep_recording(&self, exchange: &Exchange) -> Option<BlobHash> {
+        let head = serde_json::json!({
+            "path": exchange.path,
+            "status": exchange.called.status,
+            "contentType": exchange.content_type,
+            "requestBytes": exchange.request.len(),
+            "responseBytes": exchange.response.len(),
+            "omittedBytes": exchange.response_omitted,
+        });
+        let mut bytes = head.to_string().into_bytes();
+        bytes.push(b'\n');
+        bytes.extend_from_slice(&exchange.request);
+        bytes.extend_from_slice(&exchange.response);
+        match self.shared.parts.store.blobs.put_blob(&self.identity.partition, Bytes::from(bytes)).await {
+            Ok(hash) => Some(hash),
+            Err(error) => {
+                let session = self.identity.session;
+                tracing::error!(%session, error = &error as &dyn std::error::Error, "a model call was not recorded");
+                None
+            }
+        }
+    }
+}

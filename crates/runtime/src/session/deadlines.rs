@@ -1,0 +1,92 @@
+//! What must happen by the clock.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{SessionTask, requests::Leave, run::ActiveRun, run::Stop, sandbox::SandboxSlot};
+use crate::{options::Options, recorder::RecordError};
+
+/// Far enough away to mean never.
+const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// When the session's own checks are due. The run's deadlines are the run's.
+pub(super) struct Deadlines {
+    idle: Duration,
+    health_interval: Duration,
+    /// The last moment at which there was something to do.
+    busy_at: Instant,
+    health_at: Instant,
+}
+
+impl Deadlines {
+    pub(super) fn new(options: &Options) -> Self {
+        let now = Instant::now();
+        Self {
+            idle: options.idle,
+            health_interval: options.health_interval,
+            busy_at: now,
+            health_at: now + options.health_interval,
+        }
+    }
+
+    /// Something happened that counts as work.
+    pub(super) fn touch(&mut self) {
+        self.busy_at = Instant::now();
+    }
+
+    /// The next moment at which [`SessionTask::on_time`] has something to look at.
+    pub(super) fn next(&self, run: Option<&ActiveRun>, sandbox: &SandboxSlot) -> Instant {
+        let never = Instant::now() + NEVER;
+        let of_run = run.and_then(ActiveRun::next_deadline).unwrap_or(never);
+        let of_sandbox = match (sandbox, run) {
+            (SandboxSlot::Ready(_), Some(_)) => self.health_at,
+            (SandboxSlot::Ready(_), None) => self.health_at.min(self.busy_at + self.idle),
+            (SandboxSlot::None | SandboxSlot::Starting(_), _) => never,
+        };
+        of_run.min(of_sandbox)
+    }
+}
+
+impl SessionTask {
+    pub(super) async fn on_time(&mut self) -> Result<(), RecordError> {
+        let now = Instant::now();
+        self.run_deadlines(now);
+        if let SandboxSlot::Ready(ready) = &self.sandbox {
+            if now >= self.deadlines.health_at {
+                self.deadlines.health_at = now + self.deadlines.health_interval;
+                ready.check_health(
+                    self.sender.clone(),
+                    self.shared.options.health_patience,
+                    &self.shared.parts.tasks,
+                );
+            }
+            if self.run.is_none() && now >= self.deadlines.busy_at + self.deadlines.idle {
+                self.stop_sandbox("idle").await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_deadlines(&mut self, now: Instant) {
+        let patience = self.shared.options.stop_patience;
+        let Some(run) = &mut self.run else { return };
+        if run.soft_at.is_some_and(|at| now >= at) {
+            run.soft_at = None;
+            run.ask_to_wrap_up();
+        }
+        if run.hard_at.is_some_and(|at| now >= at) {
+            run.hard_at = None;
+            run.stop(Stop::Timeout, now + patience);
+        }
+        if run.kill_at.is_some_and(|at| now >= at) {
+            run.kill_at = None;
+            run.kill();
+        }
+    }
+
+    /// Whether the session is on its way out and takes no new work.
+    pub(super) fn is_leaving(&self) -> bool {
+        matches!(&self.leaving, Some((Leave::Unload(_) | Leave::Erase | Leave::Drain | Leave::End(_), _)))
+    }
+}

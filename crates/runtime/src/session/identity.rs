@@ -1,0 +1,26 @@
+//! What never changes about a session.
+
+use warren_domain::{AgentType, Partition, ProfileId, SessionId, WorkspaceId};
+use warren_store::SessionRecord;
+
+/// What never changes about a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    pub(crate) session: SessionId,
+    pub(crate) partition: Partition,
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) agent_type: AgentType,
+    pub(crate) profile: ProfileId,
+}
+
+impl From<&SessionRecord> for Identity {
+    fn from(record: &SessionRecord) -> Self {
+        Self {
+            session: record.session_id,
+            partition: record.partition.clone(),
+            workspace: record.workspace_id,
+            agent_type: record.agent_type.clone(),
+            profile: record.profile.clone(),
+        }
+    }
+}

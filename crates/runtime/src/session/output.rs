@@ -1,0 +1,112 @@
+//! What the agent says, on its way into the log.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use warren_agents::{Exit as AgentEnd, Output};
+use warren_domain::{Draft, EventBody, RunId};
+use warren_guest_api::Exit;
+use warren_store::Change;
+
+use super::{SessionTask, agent::AgentExit, signal::Signal};
+use crate::{coalesce::coalesce, recorder::RecordError};
+
+/// At most this many lines go into one commit, so that none waits for long.
+const LINES_AT_ONCE: usize = 512;
+
+/// How long a sandbox whose link broke may take to end.
+const END_OF_SANDBOX: Duration = Duration::from_secs(2);
+
+impl SessionTask {
+    /// Takes a line and all that arrived while the last commit was in flight, and records them together.
+    pub(super) async fn on_lines(&mut self, of: RunId, first: Bytes) -> Result<(), RecordError> {
+        self.deadlines.touch();
+        let mut lines = vec![first];
+        while lines.len() < LINES_AT_ONCE
+            && let Ok(signal) = self.signals.try_recv()
+        {
+            match signal {
+                Signal::Line(run, line) if run == of => lines.push(line),
+                other => {
+                    self.held.push_back(other);
+                    break;
+                }
+            }
+        }
+        let mut outputs = Vec::new();
+        // What an agent says after its run was ended without it belongs to nobody.
+        let run = self.run.as_mut().filter(|run| run.record.run_id == of);
+        if let Some(agent) = run.and_then(|run| run.agent.as_mut()) {
+            lines.iter().for_each(|line| agent.codec.decode(line, &mut outputs));
+        }
+        self.on_outputs(outputs).await
+    }
+
+    pub(super) async fn on_exited(&mut self, of: RunId, exit: AgentExit) -> Result<(), RecordError> {
+        let Some(run) = self.run.as_mut().filter(|run| run.record.run_id == of) else { return Ok(()) };
+        let was_lost = exit.exit.is_none();
+        run.exited = Some(exit);
+        match self.sandbox.ready().filter(|_| was_lost).map(|ready| ready.sandbox.clone()) {
+            // The link broke: the sandbox is about to end, and how it ended says more.
+            Some(sandbox) => {
+                let ended = tokio::time::timeout(END_OF_SANDBOX, sandbox.exited()).await.unwrap_or_default();
+                self.on_sandbox_gone(&sandbox.id, &ended).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Asks the codec what the end of the process means, after all its lines.
+    pub(super) async fn on_end_of_output(&mut self) -> Result<(), RecordError> {
+        let Some(run) = &mut self.run else { return Ok(()) };
+        let Some(exit) = &run.exited else { return Ok(()) };
+        let end = match exit.exit {
+            Some(Exit::Code(code)) => AgentEnd { code: Some(code), signal: None },
+            Some(Exit::Signal(signal)) => AgentEnd { code: None, signal: Some(signal) },
+            None => AgentEnd::default(),
+        };
+        let mut outputs = Vec::new();
+        if let Some(agent) = &mut run.agent {
+            agent.codec.ended(&end, &mut outputs);
+        }
+        self.on_outputs(outputs).await
+    }
+
+    async fn on_outputs(&mut self, outputs: Vec<Output>) -> Result<(), RecordError> {
+        let Some(run) = &mut self.run else { return Ok(()) };
+        let mut drafts = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Event(draft) => drafts.push(Draft { run_id: Some(run.record.run_id), ..draft }),
+                Output::TurnEnded(end) => run.turn_ended(end),
+            }
+        }
+        let drafts = coalesce(drafts);
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        drafts.iter().for_each(|draft| run.blocks.apply_draft(draft));
+        let completed = drafts.iter().any(|draft| matches!(draft.body, EventBody::BlockComplete { .. }));
+        let taken_up = self.taken_up(&drafts).await?;
+        self.recorder.record(drafts, |_| taken_up).await?;
+        if completed && let Some(ready) = self.sandbox.ready() {
+            ready.transcripts.nudge();
+        }
+        Ok(())
+    }
+
+    /// Records of waiting messages that the running agent has taken up.
+    async fn taken_up(&self, drafts: &[Draft]) -> Result<Vec<Change>, RecordError> {
+        let before = &self.recorder.state;
+        if before.queue.is_empty() {
+            return Ok(Vec::new());
+        }
+        let after = drafts.iter().fold(before.clone(), |state, draft| state.apply(draft.run_id, &draft.body));
+        let gone = before.queue.iter().filter(|waiting| !after.queue.contains(waiting));
+        let mut changes = Vec::new();
+        for waiting in gone {
+            changes.extend(self.steered(waiting.run).await?);
+        }
+        Ok(changes)
+    }
+}

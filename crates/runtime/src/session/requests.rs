@@ -1,0 +1,385 @@
+//! What others ask of a session.
+
+use tokio::sync::oneshot;
+use warren_domain::{
+    Command, Content, ErrorCode, EventBody, Rejection, RunId, RunInput, RunOptions, RunStatus,
+    SessionChanges, WhenBusy,
+};
+use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
+
+use super::{Next, SessionTask, run::Stop, sandbox::SandboxSlot};
+use crate::{
+    api::{Force, NewMessage, SandboxReport, Sent, SessionError},
+    recorder::RecordError,
+};
+
+/// Where an answer goes. A caller that is gone does not want it any more, so a failed send means nothing.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, SessionError>>;
+
+/// What others ask of a session.
+pub(crate) enum Request {
+    Send(Box<NewMessage>, Reply<Sent>),
+    Interrupt(String, Reply<Option<RunId>>),
+    Update(SessionChanges, Reply<()>),
+    Reword(RunId, Content, Reply<()>),
+    Drop(RunId, String, Reply<()>),
+    Leave(Leave, Reply<()>),
+    StartSandbox(Reply<()>),
+    StopSandbox(Force, Reply<()>),
+    Report(Reply<SandboxReport>),
+    /// Only to have an owner: one that picks up what an earlier one left.
+    PickUp(Reply<()>),
+}
+
+/// Why a session goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// Out of memory; its sandbox ends.
+    Unload(Force),
+    /// It takes no more messages; its sandbox ends.
+    End(String),
+    /// It is erased.
+    Erase,
+    /// The server stops.
+    Drain,
+}
+
+/// Why a request was not carried out.
+pub(super) enum Failure {
+    /// It was refused; all is well.
+    Refused(SessionError),
+    /// The log cannot be written: the session stops.
+    Fatal(RecordError),
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Rejected(rejection) => Failure::Refused(rejection.into()),
+            other => Failure::Fatal(other),
+        }
+    }
+}
+
+impl Request {
+    /// Answers with an error. A caller that is gone needs no answer.
+    pub(crate) fn refuse(self, error: SessionError) {
+        match self {
+            Request::Send(_, reply) => drop(reply.send(Err(error))),
+            Request::Interrupt(_, reply) => drop(reply.send(Err(error))),
+            Request::Report(reply) => drop(reply.send(Err(error))),
+            Request::Update(_, reply)
+            | Request::Reword(_, _, reply)
+            | Request::Drop(_, _, reply)
+            | Request::Leave(_, reply)
+            | Request::StartSandbox(reply)
+            | Request::StopSandbox(_, reply)
+            | Request::PickUp(reply) => drop(reply.send(Err(error))),
+        }
+    }
+}
+
+impl SessionTask {
+    pub(super) async fn on_request(&mut self, request: Request) -> Result<(), RecordError> {
+        self.deadlines.touch();
+        match request {
+            Request::Send(message, reply) => {
+                let result = self.on_send(*message).await;
+                answer(reply, result)
+            }
+            Request::Interrupt(by, reply) => {
+                let run = self.interrupt(&by);
+                answer(reply, Ok(run))
+            }
+            Request::Update(changes, reply) => {
+                let result = self.on_update(changes).await;
+                answer(reply, result)
+            }
+            Request::Reword(run, content, reply) => {
+                let result = self.on_reword(run, content).await;
+                answer(reply, result)
+            }
+            Request::Drop(run, by, reply) => {
+                let result = self.on_drop(run, by).await;
+                answer(reply, result)
+            }
+            Request::Leave(how, reply) => {
+                self.on_leave(how, reply);
+                Ok(())
+            }
+            Request::StartSandbox(reply) => self.on_start_sandbox(reply).await,
+            Request::StopSandbox(force, reply) => {
+                let result = self.on_stop_sandbox(force).await;
+                answer(reply, result)
+            }
+            Request::Report(reply) => {
+                let report = self.report().await;
+                answer(reply, Ok(report))
+            }
+            // Done before the first request is looked at.
+            Request::PickUp(reply) => answer(reply, Ok(())),
+        }
+    }
+
+    async fn on_send(&mut self, message: NewMessage) -> Result<Sent, Failure> {
+        let request = message.digest();
+        if let Some(known) = self.known_key(&message).await? {
+            return if known.request == request {
+                Ok(Sent { run: known.run_id, seq: known.seq })
+            } else {
+                Err(Failure::Refused(SessionError::KeyMismatch))
+            };
+        }
+        if self.is_leaving() {
+            return Err(Failure::Refused(SessionError::Draining));
+        }
+        let run = self.shared.parts.env.run_id();
+        let command = Command::Send {
+            run,
+            content: message.content.clone(),
+            when_busy: message.when_busy,
+            base_version: message.base_version,
+        };
+        let input = RunInput {
+            content: message.content.clone(),
+            options: message.options.clone(),
+            base_version: message.base_version,
+        };
+        let mut record = self.new_run(run, input);
+        let mut key = message.idempotency_key.clone().map(|key| self.new_key(key, run, request));
+        let events = self
+            .recorder
+            .carry_out(command, |events| {
+                record.announce(events);
+                let mut changes = vec![Change::PutRun(Box::new(record.clone())), touched(record.created_at)];
+                changes.extend(key.take().map(|key| Change::PutKey(Key { seq: record.seq, ..key })));
+                changes
+            })
+            .await?;
+        let sent = Sent { run, seq: record.seq };
+        match events.first().map(|event| &event.body) {
+            Some(EventBody::RunStarted { .. }) => self.begin(record).await?,
+            _ if message.when_busy == WhenBusy::Steer => self.steer(run, message.content),
+            _ => {}
+        }
+        Ok(sent)
+    }
+
+    async fn known_key(&self, message: &NewMessage) -> Result<Option<Key>, Failure> {
+        let Some(key) = &message.idempotency_key else { return Ok(None) };
+        let now = self.shared.parts.env.now();
+        let found = self.shared.parts.store.runs.key(self.identity.session, key, now).await;
+        found.map_err(|error| Failure::Refused(SessionError::internal("look up the idempotency key", error)))
+    }
+
+    fn new_key(&self, key: String, run_id: RunId, request: warren_domain::BlobHash) -> Key {
+        let kept = i64::try_from(self.shared.options.keys.as_millis()).unwrap_or(i64::MAX);
+        let expires_at = self.shared.parts.env.now().plus_millis(kept);
+        Key { key, request, run_id, seq: self.recorder.head, expires_at }
+    }
+
+    fn new_run(&self, run_id: RunId, input: RunInput) -> RunRecord {
+        RunRecord {
+            run_id,
+            session_id: self.identity.session,
+            status: RunStatus::Queued,
+            input,
+            created_at: self.shared.parts.env.now(),
+            started_at: None,
+            ended_at: None,
+            base_version: None,
+            version: None,
+            seq: self.recorder.head.next(),
+            usage: warren_domain::Usage::default(),
+            error: None,
+        }
+    }
+
+    async fn on_update(&mut self, changes: SessionChanges) -> Result<(), Failure> {
+        let now = self.shared.parts.env.now();
+        let update = SessionUpdate {
+            name: changes.name.clone(),
+            metadata: changes.metadata.clone(),
+            options: changes.options.clone(),
+            last_activity: Some(now),
+        };
+        self.recorder.carry_out(Command::Update(changes), |_| vec![Change::UpdateSession(update)]).await?;
+        self.shared.parts.live.runtime_changed(self.identity.session);
+        Ok(())
+    }
+
+    async fn on_reword(&mut self, run: RunId, content: Content) -> Result<(), Failure> {
+        let mut record = self.queued_record(run).await?;
+        record.input.content = content.clone();
+        let changes = vec![Change::PutRun(Box::new(record))];
+        self.recorder.carry_out(Command::Reword { run, content }, |_| changes).await?;
+        Ok(())
+    }
+
+    async fn on_drop(&mut self, run: RunId, by: String) -> Result<(), Failure> {
+        let mut record = self.queued_record(run).await?;
+        record.status = RunStatus::Interrupted;
+        record.ended_at = Some(self.shared.parts.env.now());
+        let changes = vec![Change::PutRun(Box::new(record))];
+        self.recorder.carry_out(Command::Drop { run, by }, |_| changes).await?;
+        Ok(())
+    }
+
+    async fn queued_record(&self, run: RunId) -> Result<RunRecord, Failure> {
+        let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
+        let found = found.map_err(|error| Failure::Refused(SessionError::internal("read the run", error)))?;
+        match found {
+            Some(record) if record.status == RunStatus::Queued => Ok(record),
+            Some(_) => Err(Failure::Refused(Rejection::NotQueued(run).into())),
+            None => Err(Failure::Refused(SessionError::not_found("run", run))),
+        }
+    }
+
+    /// Gives a waiting message to the running agent. If it does not take it up, it runs afterwards.
+    fn steer(&mut self, run: RunId, content: Content) {
+        if let Some(active) = &mut self.run {
+            active.tell(run, content);
+        }
+    }
+
+    /// Stops the run that is going on, if there is one.
+    pub(super) fn interrupt(&mut self, by: &str) -> Option<RunId> {
+        let patience = self.shared.options.stop_patience;
+        let run = self.run.as_mut()?;
+        run.stop(Stop::Interrupt(by.to_owned()), tokio::time::Instant::now() + patience);
+        Some(run.record.run_id)
+    }
+
+    fn on_leave(&mut self, how: Leave, reply: Reply<()>) {
+        if how == Leave::Unload(Force::No) && self.run.is_some() {
+            drop(reply.send(Err(Rejection::Busy.into())));
+            return;
+        }
+        if self.leaving.is_some() {
+            drop(reply.send(Err(SessionError::Draining)));
+            return;
+        }
+        let by = match &how {
+            Leave::Unload(_) => "unload",
+            Leave::End(_) => "end",
+            Leave::Erase => "erase",
+            Leave::Drain => "shutdown",
+        };
+        self.interrupt(by);
+        self.leaving = Some((how, reply));
+    }
+
+    /// Goes, now that no run is in the way.
+    pub(super) async fn leave(&mut self) -> Result<Next, RecordError> {
+        let Some((how, reply)) = self.leaving.take() else { return Ok(Next::Continue) };
+        self.stop_sandbox(match how {
+            Leave::Drain => "shutdown",
+            Leave::Unload(_) => "unload",
+            Leave::End(_) => "end",
+            Leave::Erase => "erase",
+        })
+        .await?;
+        if let Leave::End(reason) = how {
+            let result = self.recorder.carry_out(Command::End { reason }, |_| Vec::new()).await;
+            self.show_status();
+            answer(reply, result.map(|_| ()).map_err(Failure::from))?;
+            return Ok(Next::Continue);
+        }
+        self.release().await;
+        drop(reply.send(Ok(())));
+        Ok(Next::Gone)
+    }
+
+    async fn release(&self) {
+        let (session, fence) = (self.identity.session, self.recorder.fence);
+        if let Err(error) =
+            self.shared.parts.store.leases.release(session, &self.shared.options.node, fence).await
+        {
+            // The lease runs out by itself.
+            tracing::warn!(%session, error = &error as &dyn std::error::Error, "failed to give a lease back");
+        }
+    }
+
+    async fn on_start_sandbox(&mut self, reply: Reply<()>) -> Result<(), RecordError> {
+        if matches!(self.sandbox, SandboxSlot::None) {
+            self.start_sandbox(0).await?;
+        }
+        match &mut self.sandbox {
+            SandboxSlot::Starting(starting) => starting.waiting.push(reply),
+            SandboxSlot::Ready(_) => drop(reply.send(Ok(()))),
+            SandboxSlot::None => drop(reply.send(Err(SessionError::Invalid {
+                code: ErrorCode::SandboxError,
+                message: "the sandbox could not be started".to_owned(),
+                hint: Some("see `warren doctor`".to_owned()),
+            }))),
+        }
+        Ok(())
+    }
+
+    async fn on_stop_sandbox(&mut self, force: Force) -> Result<(), Failure> {
+        if self.run.is_some() && force == Force::No {
+            return Err(Failure::Refused(Rejection::Busy.into()));
+        }
+        self.interrupt("sandbox stop");
+        if let Some(run) = &mut self.run {
+            run.kill();
+        }
+        self.stop_sandbox("stopped by hand").await?;
+        Ok(())
+    }
+}
+
+/// Defaults of the session under what the message says.
+pub(super) fn merged(session: &RunOptions, message: &RunOptions) -> RunOptions {
+    RunOptions {
+        model: message.model.clone().or_else(|| session.model.clone()),
+        time_budget: message.time_budget.or(session.time_budget),
+    }
+}
+
+fn touched(at: warren_domain::Timestamp) -> Change {
+    Change::UpdateSession(SessionUpdate { last_activity: Some(at), ..SessionUpdate::default() })
+}
+
+fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(), RecordError> {
+    match result {
+        Ok(value) => {
+            drop(reply.send(Ok(value)));
+            Ok(())
+        }
+        Err(Failure::Refused(error)) => {
+            drop(reply.send(Err(error)));
+            Ok(())
+        }
+        // Two messages with one new key raced; the other won. Nothing of this one happened.
+        Err(Failure::Fatal(RecordError::Commit(CommitError::KeyTaken(_)))) => {
+            drop(reply.send(Err(SessionError::KeyMismatch)));
+            Ok(())
+        }
+        Err(Failure::Fatal(error)) => {
+            drop(reply.send(Err(SessionError::Internal {
+                doing: "record what happened",
+                source: error.to_string().into(),
+            })));
+            Err(error)
+        }
+    }
+}
+
+/// Fills a new run's record from the entry that announces it.
+trait Announce {
+    fn announce(&mut self, events: &[warren_domain::Event]);
+}
+
+impl Announce for RunRecord {
+    fn announce(&mut self, events: &[warren_domain::Event]) {
+        let Some(event) = events.first() else { return };
+        self.seq = event.seq;
+        self.created_at = event.timestamp;
+        if let EventBody::RunStarted { base_version, .. } = &event.body {
+            self.status = RunStatus::Running;
+            self.started_at = Some(event.timestamp);
+            self.base_version = Some(*base_version);
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! The run that is going on: from its first entry to its last.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use warren_agents::{LaunchRequest, ModelApi, ModelEndpoint, Prompt, TurnEnd};
+use warren_domain::{
+    BlockId, Command, Content, Conversations, Diagnostics, Draft, ErrorCode, Event, EventBody, Outcome,
+    RunId, RunOptions, RunStatus, Usage, Version,
+};
+use warren_store::{Change, RunRecord, SessionUpdate, VersionRecord};
+
+use super::{
+    SessionTask,
+    agent::{Agent, AgentExit},
+    requests::merged,
+    sandbox::SandboxSlot,
+    start::{ANTHROPIC_PORT, chain, load_profile},
+};
+use crate::recorder::{RecordError, for_each_event};
+
+/// How long model calls may take to report their end after the agent is gone.
+const SETTLE: Duration = Duration::from_millis(500);
+
+/// What the agent is told when the soft budget is spent.
+const WRAP_UP: &str = "Most of the time for this task is used up. Finish what you are doing, leave the files in a good state, and say what is done and what is not.";
+
+/// A run that is going on.
+pub(super) struct ActiveRun {
+    pub(super) record: RunRecord,
+    /// Blocks of this run, to close those that stay open.
+    pub(super) blocks: Conversations,
+    pub(super) usage: Usage,
+    /// There once the sandbox is.
+    pub(super) agent: Option<Agent>,
+    pub(super) exited: Option<AgentExit>,
+    /// Messages that arrived before the agent could hear them.
+    untold: Vec<Prompt>,
+    /// Why it is being stopped, if it is. The first reason counts.
+    stop: Option<Stop>,
+    outcome: Option<TurnEnd>,
+    diagnostics: Option<Diagnostics>,
+    pub(super) soft_at: Option<Instant>,
+    pub(super) hard_at: Option<Instant>,
+    pub(super) kill_at: Option<Instant>,
+    settle_at: Option<Instant>,
+    /// The agent had to be killed. What it started may live on in other process groups, so its sandbox ends too.
+    killed: bool,
+}
+
+/// Why a run is stopped.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Stop {
+    /// Someone wants it.
+    Interrupt(String),
+    /// Its time is up.
+    Timeout,
+    /// It used up its disk space.
+    Disk(String),
+    /// Something it needs is not there.
+    Failed(ErrorCode, String),
+}
+
+impl ActiveRun {
+    fn new(record: RunRecord, budget: (Option<Duration>, Duration)) -> Self {
+        let now = Instant::now();
+        Self {
+            record,
+            blocks: Conversations::default(),
+            usage: Usage::default(),
+            agent: None,
+            exited: None,
+            untold: Vec::new(),
+            stop: None,
+            outcome: None,
+            diagnostics: None,
+            soft_at: budget.0.map(|soft| now + soft),
+            hard_at: Some(now + budget.1),
+            kill_at: None,
+            settle_at: None,
+            killed: false,
+        }
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        [self.soft_at, self.hard_at, self.kill_at, self.settle_at].into_iter().flatten().min()
+    }
+
+    /// Asks the agent to stop; after `kill_at` it is killed.
+    pub(super) fn stop(&mut self, why: Stop, kill_at: Instant) {
+        if self.stop.is_none() {
+            self.stop = Some(why);
+            self.kill_at = Some(kill_at);
+            self.soft_at = None;
+        }
+        if let Some(agent) = &mut self.agent {
+            agent.interrupt();
+        }
+    }
+
+    /// The run cannot go on.
+    pub(super) fn fail(&mut self, code: ErrorCode, message: String) {
+        self.stop.get_or_insert(Stop::Failed(code, message));
+        self.kill();
+        if self.agent.is_none() {
+            self.exited = Some(AgentExit::default());
+        }
+    }
+
+    /// Its sandbox is gone, and the agent with it.
+    pub(super) fn sandbox_gone(&mut self, out_of_memory: bool, diagnostics: Diagnostics) {
+        let (code, message) = if out_of_memory {
+            (ErrorCode::OutOfMemory, "the sandbox ran out of memory")
+        } else {
+            (ErrorCode::SandboxError, "the sandbox ended during the run")
+        };
+        self.stop.get_or_insert(Stop::Failed(code, message.to_owned()));
+        self.diagnostics = Some(diagnostics);
+        self.exited.get_or_insert_default();
+    }
+
+    pub(super) fn kill(&mut self) {
+        if let Some(agent) = &self.agent {
+            self.killed = true;
+            agent.kill();
+        }
+    }
+
+    pub(super) fn turn_ended(&mut self, end: TurnEnd) {
+        self.outcome.get_or_insert(end);
+        if let Some(agent) = &mut self.agent {
+            agent.close();
+        }
+    }
+
+    /// Gives the agent a message that was sent while it works.
+    pub(super) fn tell(&mut self, run: RunId, content: Content) {
+        let prompt = Prompt { message: BlockId::of_message(run), content };
+        match &mut self.agent {
+            // An agent that cannot hear it now gets it as its next run.
+            Some(agent) => {
+                agent.steer(&prompt);
+            }
+            None => self.untold.push(prompt),
+        }
+    }
+
+    pub(super) fn ask_to_wrap_up(&mut self) {
+        let message = BlockId(format!("wrap-up-{}", self.record.run_id));
+        if let Some(agent) = &mut self.agent {
+            agent.steer(&Prompt { message, content: Content::from(WRAP_UP) });
+        }
+    }
+
+    /// Whether nothing more will come: the agent is gone, or there never was one and the run is to stop.
+    fn is_over(&self) -> bool {
+        self.exited.is_some() || (self.agent.is_none() && self.stop.is_some())
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        let exit = self.exited.as_ref();
+        let (exit_code, signal) = match exit.and_then(|exit| exit.exit) {
+            Some(warren_guest_api::Exit::Code(code)) => (Some(code), None),
+            Some(warren_guest_api::Exit::Signal(signal)) => (None, Some(signal)),
+            None => (None, None),
+        };
+        let stderr_tail = exit.map(|exit| exit.stderr_tail.clone()).filter(|tail| !tail.is_empty());
+        self.diagnostics.clone().unwrap_or(Diagnostics {
+            exit_code,
+            signal,
+            stderr_tail,
+            ..Diagnostics::default()
+        })
+    }
+
+    /// How it ended, all signs taken together. Why it was stopped counts more than what the agent made of it.
+    fn outcome(&self) -> Outcome {
+        let (usage, diagnostics) = (self.usage.clone(), self.diagnostics());
+        let failed = |code, message, recoverable| Outcome::Failed {
+            code,
+            message,
+            recoverable,
+            usage: usage.clone(),
+            diagnostics: diagnostics.clone(),
+        };
+        match (&self.stop, &self.outcome) {
+            (Some(Stop::Timeout), _) => {
+                failed(ErrorCode::Timeout, "the run's time is used up".to_owned(), true)
+            }
+            (Some(Stop::Disk(message)), _) => failed(ErrorCode::DiskLimit, message.clone(), true),
+            (Some(Stop::Failed(code, message)), _) => failed(*code, message.clone(), true),
+            (Some(Stop::Interrupt(by)), _) => Outcome::Interrupted { by: by.clone(), usage, diagnostics },
+            (None, Some(TurnEnd::Completed { summary })) => {
+                Outcome::Completed { usage, summary: summary.clone() }
+            }
+            (None, Some(TurnEnd::Failed { code, message, recoverable })) => {
+                failed(*code, message.clone(), *recoverable)
+            }
+            (None, Some(TurnEnd::Interrupted)) => {
+                Outcome::Interrupted { by: "agent".to_owned(), usage, diagnostics }
+            }
+            (None, None) => {
+                failed(ErrorCode::AgentError, "the agent ended without finishing".to_owned(), true)
+            }
+        }
+    }
+}
+
+impl SessionTask {
+    /// Begins a run that is recorded as started.
+    pub(super) async fn begin(&mut self, record: RunRecord) -> Result<(), RecordError> {
+        let options = merged(&self.session_options().await, &record.input.options);
+        let budget = self.budget(&options);
+        self.run = Some(ActiveRun::new(record, budget));
+        if self.is_leaving() {
+            self.interrupt("shutdown");
+            return Ok(());
+        }
+        match &self.sandbox {
+            SandboxSlot::Ready(_) => self.launch_agent().await,
+            SandboxSlot::Starting(_) => Ok(()),
+            SandboxSlot::None => self.start_sandbox(0).await,
+        }
+    }
+
+    fn budget(&self, options: &RunOptions) -> (Option<Duration>, Duration) {
+        let ours = &self.shared.options;
+        match options.time_budget {
+            Some(budget) => {
+                let hard = Duration::from_secs(budget.hard_seconds);
+                (budget.soft_seconds.map(Duration::from_secs).or(Some(hard.mul_f64(ours.soft_share))), hard)
+            }
+            None => (Some(ours.run_budget.mul_f64(ours.soft_share)), ours.run_budget),
+        }
+    }
+
+    async fn session_options(&self) -> RunOptions {
+        let record = self.shared.parts.store.sessions.session(self.identity.session).await.ok().flatten();
+        record.and_then(|record| serde_json::from_value(record.options).ok()).unwrap_or_default()
+    }
+
+    /// Begins the oldest waiting message, if nothing is going on.
+    pub(super) async fn start_next(&mut self) -> Result<(), RecordError> {
+        let next = self.recorder.state.queue.front().map(|waiting| waiting.run);
+        let Some(run) = next.filter(|_| self.run.is_none() && !self.is_leaving()) else { return Ok(()) };
+        let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
+        let Some(mut record) = found.map_err(RecordError::Read)? else { return Ok(()) };
+        let events = self
+            .recorder
+            .carry_out(Command::StartNext, |events| {
+                let Some(event) = events.first() else { return Vec::new() };
+                record.status = RunStatus::Running;
+                record.started_at = Some(event.timestamp);
+                if let EventBody::RunStarted { base_version, .. } = &event.body {
+                    record.base_version = Some(*base_version);
+                }
+                vec![Change::PutRun(Box::new(record.clone()))]
+            })
+            .await?;
+        if events.is_empty() { Ok(()) } else { self.begin(record).await }
+    }
+
+    /// Starts the agent of the waiting run, now that the sandbox is ready.
+    pub(super) async fn launch_agent(&mut self) -> Result<(), RecordError> {
+        let Some(run) = self.run.as_ref().filter(|run| run.agent.is_none() && run.stop.is_none()) else {
+            return Ok(());
+        };
+        let run_id = run.record.run_id;
+        let started = self.start_agent(&run.record.clone()).await;
+        let Some(run) = &mut self.run else { return Ok(()) };
+        match started {
+            Ok(mut agent) => {
+                for prompt in run.untold.drain(..) {
+                    agent.steer(&prompt);
+                }
+                run.agent = Some(agent);
+            }
+            Err(message) => run.fail(ErrorCode::AgentError, message),
+        }
+        if let Some(ready) = self.sandbox.ready() {
+            ready.calls.belong_to(Some(run_id));
+        }
+        Ok(())
+    }
+
+    async fn start_agent(&self, record: &RunRecord) -> Result<Agent, String> {
+        let ready = self.sandbox.ready().ok_or("the sandbox is gone")?;
+        let adapter = warren_agents::adapter(self.identity.agent_type.as_str())
+            .ok_or_else(|| format!("there is no agent `{}`", self.identity.agent_type))?;
+        let profile = load_profile(&self.identity, &self.shared).await.map_err(|failure| failure.message)?;
+        let options = merged(&self.session_options().await, &record.input.options);
+        let endpoints = [ModelEndpoint {
+            api: ModelApi::Anthropic,
+            base_url: format!("http://127.0.0.1:{ANTHROPIC_PORT}"),
+            placeholder_key: "warren-placeholder".to_owned(),
+        }];
+        let saved = self.shared.parts.store.transcripts.transcripts(self.identity.session).await;
+        let request = LaunchRequest {
+            session: self.identity.session,
+            workspace: "/workspace",
+            home: "/home/agent",
+            resume: saved.map_err(|error| chain(&error))?.iter().any(|(_, len)| *len > 0),
+            model: options.model.as_deref(),
+            profile: &profile,
+            endpoints: &endpoints,
+        };
+        let launch = adapter.launch(&request).map_err(|error| chain(&error))?;
+        // Calls are admitted before the agent can make one.
+        ready.calls.belong_to(Some(record.run_id));
+        let prompt =
+            Prompt { message: BlockId::of_message(record.run_id), content: record.input.content.clone() };
+        let (sandbox, tasks) = (&ready.sandbox, &self.shared.parts.tasks);
+        Agent::start(record.run_id, sandbox, launch, adapter.codec(), &prompt, self.sender.clone(), tasks)
+            .await
+            .map_err(|error| format!("the agent could not be started: {}", chain(&error)))
+    }
+
+    /// Ends the run in the log, once nothing more can come from its agent.
+    pub(super) async fn conclude_if_over(&mut self) -> Result<(), RecordError> {
+        if !self.run.as_ref().is_some_and(ActiveRun::is_over) || !self.held.is_empty() || self.is_settling() {
+            return Ok(());
+        }
+        self.on_end_of_output().await?;
+        if let Some(ready) = self.sandbox.ready() {
+            ready.calls.belong_to(None);
+            ready.transcripts.flush().await;
+        }
+        self.rescan().await?;
+        self.note_out_of_memory().await;
+        let Some(run) = self.run.take() else { return Ok(()) };
+        let killed = run.killed;
+        self.conclude(run).await?;
+        if killed {
+            self.stop_sandbox("the agent had to be killed").await?;
+        }
+        self.deadlines.touch();
+        self.start_next().await
+    }
+
+    /// Waits a little for the last model calls to say what they cost.
+    fn is_settling(&mut self) -> bool {
+        let open = self.sandbox.ready().map_or(0, |ready| ready.calls.open());
+        let Some(run) = &mut self.run else { return false };
+        if open == 0 {
+            return false;
+        }
+        let until = *run.settle_at.get_or_insert_with(|| Instant::now() + SETTLE);
+        Instant::now() < until
+    }
+
+    /// An agent that was killed may have been killed for its memory.
+    async fn note_out_of_memory(&mut self) {
+        let Some(ready) = self.sandbox.ready() else { return };
+        let stats = ready.sandbox.stats().await.ok();
+        let killed = stats.is_some_and(|stats| stats.oom_kills > 0);
+        let Some(run) = self.run.as_mut().filter(|run| killed && run.stop.is_none()) else { return };
+        if run.diagnostics().signal == Some(9) {
+            run.diagnostics = Some(Diagnostics { out_of_memory: true, ..run.diagnostics() });
+            run.stop =
+                Some(Stop::Failed(ErrorCode::OutOfMemory, "the agent was killed: out of memory".to_owned()));
+        }
+    }
+
+    async fn conclude(&mut self, run: ActiveRun) -> Result<(), RecordError> {
+        let run_id = run.record.run_id;
+        let drafts = run.blocks.cut_short(run_id);
+        self.finish(drafts, run.outcome(), run.record).await
+    }
+
+    /// A run whose owner is gone: nobody can carry it on.
+    pub(super) async fn fail_cut_run(&mut self, run: RunId) -> Result<(), RecordError> {
+        let (mut blocks, mut usage) = (Conversations::default(), Usage::default());
+        let log = self.shared.parts.store.log.clone();
+        for_each_event(log.as_ref(), self.identity.session, |event: Event| {
+            if event.run_id == Some(run) {
+                blocks.apply(&event);
+                if let EventBody::ModelCalled(called) = &event.body {
+                    usage.add(&called.usage);
+                }
+            }
+        })
+        .await?;
+        let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
+        let Some(record) = found.map_err(RecordError::Read)? else { return Ok(()) };
+        let outcome = Outcome::Failed {
+            code: ErrorCode::ServerRestarted,
+            message: "the server stopped during the run".to_owned(),
+            recoverable: true,
+            usage,
+            diagnostics: Diagnostics::default(),
+        };
+        self.finish(blocks.cut_short(run), outcome, record).await
+    }
+
+    /// Records the end of a run, its record and its version in one commit.
+    async fn finish(
+        &mut self,
+        mut drafts: Vec<Draft>,
+        outcome: Outcome,
+        mut record: RunRecord,
+    ) -> Result<(), RecordError> {
+        let run = record.run_id;
+        drafts.extend(self.recorder.state.decide(Command::Conclude { run, outcome })?);
+        let base = self.recorder.state.version;
+        let (session, store) = (self.identity.session, &self.shared.parts.store);
+        let transcripts = store.transcripts.transcripts(session).await.map_err(RecordError::Read)?;
+        self.recorder
+            .record(drafts, |events| {
+                let Some(last) = events.last() else { return Vec::new() };
+                record.end(last);
+                let published = record.version.map(|version| {
+                    let cause = if record.status == RunStatus::Completed { "run" } else { "interrupt" };
+                    Change::PutVersion(Box::new(version_of(&record, version, base, cause, last, transcripts)))
+                });
+                let activity =
+                    SessionUpdate { last_activity: Some(last.timestamp), ..SessionUpdate::default() };
+                [Change::PutRun(Box::new(record)), Change::UpdateSession(activity)]
+                    .into_iter()
+                    .chain(published)
+                    .collect()
+            })
+            .await?;
+        self.shared.parts.live.runtime_changed(session);
+        Ok(())
+    }
+
+    /// The record of a waiting message that the running agent took up.
+    pub(super) async fn steered(&self, run: RunId) -> Result<Option<Change>, RecordError> {
+        let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
+        Ok(found.map_err(RecordError::Read)?.map(|mut record| {
+            record.status = RunStatus::Steered;
+            record.ended_at = Some(self.shared.parts.env.now());
+            Change::PutRun(Box::new(record))
+        }))
+    }
+}
+
+fn version_of(
+    record: &RunRecord,
+    version: Version,
+    base: Version,
+    cause: &str,
+    last: &Event,
+    transcripts: Vec<(String, u64)>,
+) -> VersionRecord {
+    VersionRecord {
+        session_id: record.session_id,
+        version,
+        base,
+        cause: cause.to_owned(),
+        run_id: Some(record.run_id),
+        seq: last.seq,
+        created_at: last.timestamp,
+        tree: None,
+        transcripts,
+        usage: record.usage.clone(),
+        label: None,
+    }
+}
+
+/// Fills a run's record from the entry that ends it.
+trait EndRecord {
+    fn end(&mut self, last: &Event);
+}
+
+impl EndRecord for RunRecord {
+    fn end(&mut self, last: &Event) {
+        self.ended_at = Some(last.timestamp);
+        match &last.body {
+            EventBody::RunCompleted { version, usage, .. } => {
+                (self.status, self.version, self.usage) = (RunStatus::Completed, *version, usage.clone());
+            }
+            EventBody::RunInterrupted { version, usage, .. } => {
+                (self.status, self.version, self.usage) = (RunStatus::Interrupted, *version, usage.clone());
+            }
+            EventBody::RunFailed { code, message, usage, .. } => {
+                (self.status, self.usage) = (RunStatus::Failed, usage.clone());
+                self.error = Some((code.to_string(), message.clone()));
+            }
+            _ => {}
+        }
+    }
+}

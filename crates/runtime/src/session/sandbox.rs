@@ -1,0 +1,348 @@
+//! The session's sandbox: made when it is needed, watched, restarted, ended.
+
+use std::{collections::VecDeque, time::Duration};
+
+use tokio::{sync::mpsc, time::Instant};
+use warren_domain::{
+    Diagnostics, Draft, ErrorCode, EventBody, SandboxState, SandboxStatus, SessionRuntimeState, Timestamp,
+};
+use warren_env::{TaskKind, Tasks};
+use warren_sandbox::{LimitHit, Sandbox, SandboxId};
+
+use super::{
+    Reply, SessionTask,
+    run::Stop,
+    signal::{Healthy, Signal},
+    start::{StartFailure, Started, start},
+    transcripts::TranscriptKeeper,
+};
+use crate::{
+    api::{SandboxReport, SessionError},
+    recorder::RecordError,
+    session::calls::Calls,
+};
+
+/// How many of a session's sandbox events its report remembers.
+const HISTORY: usize = 50;
+
+/// Whether there is a sandbox.
+pub(super) enum SandboxSlot {
+    None,
+    Starting(Starting),
+    Ready(Box<Ready>),
+}
+
+/// A sandbox that is being made.
+pub(super) struct Starting {
+    id: SandboxId,
+    restart_count: u32,
+    since: Timestamp,
+    /// Told when it is ready, or cannot be made.
+    pub(super) waiting: Vec<Reply<()>>,
+}
+
+/// A sandbox that answers.
+pub(super) struct Ready {
+    pub(super) sandbox: Sandbox,
+    pub(super) calls: std::sync::Arc<Calls>,
+    pub(super) transcripts: TranscriptKeeper,
+    restart_count: u32,
+    last_health_check: Timestamp,
+    /// Its watchers and its forwarded connections; cancelled with it.
+    tasks: Tasks,
+}
+
+/// When sandboxes were restarted, and what happened to them.
+#[derive(Default)]
+pub(super) struct History {
+    restarts: VecDeque<Instant>,
+    events: VecDeque<serde_json::Value>,
+}
+
+impl SandboxSlot {
+    /// What clients see.
+    pub(super) fn state(&self) -> Option<SandboxState> {
+        match self {
+            SandboxSlot::None => None,
+            SandboxSlot::Starting(starting) => Some(SandboxState {
+                sandbox_id: warren_domain::SandboxId(starting.id.0.clone()),
+                status: SandboxStatus::Starting,
+                restart_count: starting.restart_count,
+                last_health_check: starting.since.as_millis(),
+                status_message: Some("Starting sandbox…".to_owned()),
+                isolation: None,
+            }),
+            SandboxSlot::Ready(ready) => Some(SandboxState {
+                sandbox_id: warren_domain::SandboxId(ready.sandbox.id.0.clone()),
+                status: SandboxStatus::Ready,
+                restart_count: ready.restart_count,
+                last_health_check: ready.last_health_check.as_millis(),
+                status_message: None,
+                isolation: serde_json::to_value(&ready.sandbox.isolation).ok(),
+            }),
+        }
+    }
+
+    /// The sandbox, if it answers.
+    pub(super) fn ready(&self) -> Option<&Ready> {
+        match self {
+            SandboxSlot::Ready(ready) => Some(ready),
+            SandboxSlot::None | SandboxSlot::Starting(_) => None,
+        }
+    }
+
+    fn is(&self, id: &SandboxId) -> bool {
+        match self {
+            SandboxSlot::None => false,
+            SandboxSlot::Starting(starting) => starting.id == *id,
+            SandboxSlot::Ready(ready) => ready.sandbox.id == *id,
+        }
+    }
+}
+
+impl Ready {
+    /// Asks for a sign of life; the answer comes as a signal.
+    pub(super) fn check_health(&self, sender: mpsc::Sender<Signal>, patience: Duration, tasks: &Tasks) {
+        let (id, guest) = (self.sandbox.id.clone(), self.sandbox.guest.clone());
+        tasks.spawn(TaskKind::Sandbox, async move {
+            let answered = tokio::time::timeout(patience, guest.ping()).await;
+            let healthy = if matches!(answered, Ok(Ok(()))) { Healthy::Yes } else { Healthy::No };
+            // The session may be gone by now; then nobody wants to know.
+            let _ = sender.send(Signal::Health(id, healthy)).await;
+        });
+    }
+}
+
+impl SessionTask {
+    /// Begins to make a sandbox. The outcome comes as [`Signal::Started`].
+    pub(super) async fn start_sandbox(&mut self, restart_count: u32) -> Result<(), RecordError> {
+        let env = &self.shared.parts.env;
+        let id = SandboxId(format!("sbx-{}", env.uuid().simple()));
+        let starting = Starting { id: id.clone(), restart_count, since: env.now(), waiting: Vec::new() };
+        self.sandbox = SandboxSlot::Starting(starting);
+        self.record_status(None).await?;
+        let start = start(id, self.identity.clone(), self.shared.clone(), self.sender.clone());
+        let sender = self.sender.clone();
+        self.shared.parts.tasks.spawn_to_end(TaskKind::Sandbox, async move {
+            let result = start.await;
+            // If the session is gone, the sandbox in the signal is dropped with it, which ends it.
+            let _ = sender.send(Signal::Started(Box::new(result))).await;
+        });
+        Ok(())
+    }
+
+    pub(super) async fn on_started(
+        &mut self,
+        result: Result<Started, StartFailure>,
+    ) -> Result<(), RecordError> {
+        let SandboxSlot::Starting(starting) = &mut self.sandbox else { return Ok(()) };
+        let waiting = std::mem::take(&mut starting.waiting);
+        let restart_count = starting.restart_count;
+        match result {
+            Ok(started) => {
+                self.sandbox = SandboxSlot::Ready(Box::new(Ready {
+                    sandbox: started.sandbox,
+                    calls: started.calls,
+                    transcripts: started.transcripts,
+                    restart_count,
+                    last_health_check: self.shared.parts.env.now(),
+                    tasks: started.tasks,
+                }));
+                self.record_status(None).await?;
+                self.deadlines.touch();
+                waiting.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
+                self.launch_agent().await
+            }
+            Err(failure) => {
+                self.record_terminated(&failure.message).await?;
+                waiting.into_iter().for_each(|reply| drop(reply.send(Err(failure.to_error()))));
+                if let Some(run) = &mut self.run {
+                    run.fail(failure.code, failure.full_message());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the sandbox, if there is one, and says why.
+    pub(super) async fn stop_sandbox(&mut self, why: &str) -> Result<(), RecordError> {
+        match std::mem::replace(&mut self.sandbox, SandboxSlot::None) {
+            SandboxSlot::None => Ok(()),
+            // It is still being made: when it is there, nobody takes it and it is dropped, which ends it.
+            SandboxSlot::Starting(starting) => {
+                let error = || SessionError::Invalid {
+                    code: ErrorCode::SandboxError,
+                    message: format!("the sandbox was stopped while it started: {why}"),
+                    hint: None,
+                };
+                starting.waiting.into_iter().for_each(|reply| drop(reply.send(Err(error()))));
+                self.write_terminated(&starting.id, starting.restart_count, why).await
+            }
+            SandboxSlot::Ready(ready) => {
+                self.dismantle(&ready).await;
+                self.write_terminated(&ready.sandbox.id, ready.restart_count, why).await
+            }
+        }
+    }
+
+    /// Ends the sandbox without recording anything: the log cannot be written any more.
+    pub(super) async fn abandon(&mut self) {
+        if let SandboxSlot::Ready(ready) = std::mem::replace(&mut self.sandbox, SandboxSlot::None) {
+            self.dismantle(&ready).await;
+        }
+    }
+
+    async fn dismantle(&self, ready: &Ready) {
+        ready.transcripts.flush().await;
+        ready.tasks.cancel();
+        if let Err(error) = ready.sandbox.terminate().await {
+            let session = self.identity.session;
+            tracing::error!(%session, error = &error as &dyn std::error::Error, "a sandbox could not be ended");
+        }
+    }
+
+    pub(super) async fn on_sandbox_gone(
+        &mut self,
+        id: &SandboxId,
+        exit: &warren_sandbox::Exit,
+    ) -> Result<(), RecordError> {
+        if !self.sandbox.is(id) {
+            return Ok(());
+        }
+        let why = if exit.oom { "out of memory" } else { "the sandbox ended by itself" };
+        if let Some(run) = &mut self.run {
+            let diagnostics = Diagnostics {
+                exit_code: exit.code,
+                signal: exit.signal,
+                out_of_memory: exit.oom,
+                stderr_tail: (!exit.complaint.is_empty()).then(|| exit.complaint.clone()),
+                last_lines: None,
+            };
+            run.sandbox_gone(exit.oom, diagnostics);
+        }
+        self.stop_sandbox(why).await
+    }
+
+    pub(super) async fn on_health(&mut self, id: &SandboxId, healthy: Healthy) -> Result<(), RecordError> {
+        let SandboxSlot::Ready(ready) = &mut self.sandbox else { return Ok(()) };
+        if ready.sandbox.id != *id {
+            return Ok(());
+        }
+        if healthy == Healthy::Yes {
+            ready.last_health_check = self.shared.parts.env.now();
+            return Ok(());
+        }
+        let restart_count = ready.restart_count;
+        self.record_status(Some(SandboxStatus::Unhealthy)).await?;
+        if let Some(run) = &mut self.run {
+            run.sandbox_gone(false, Diagnostics::default());
+        }
+        self.stop_sandbox("unhealthy: it did not answer").await?;
+        if self.may_restart() {
+            self.start_sandbox(restart_count + 1).await?;
+        }
+        Ok(())
+    }
+
+    fn may_restart(&mut self) -> bool {
+        let now = Instant::now();
+        let restarts = &mut self.history.restarts;
+        restarts.retain(|at| now.duration_since(*at) < Duration::from_secs(3600));
+        if restarts.len() >= self.shared.options.restarts_per_hour as usize {
+            return false;
+        }
+        restarts.push_back(now);
+        true
+    }
+
+    pub(super) fn on_limit_hit(&mut self, id: &SandboxId, hit: LimitHit) {
+        if !self.sandbox.is(id) {
+            return;
+        }
+        let message = match hit {
+            LimitHit::Disk { used_bytes, limit_bytes } => {
+                format!("the sandbox holds {used_bytes} bytes on disk and may hold {limit_bytes}")
+            }
+            LimitHit::HostDisk { free_bytes, floor_bytes } => {
+                format!("the host has {free_bytes} bytes of disk left and keeps {floor_bytes} free")
+            }
+            LimitHit::TreeTooDeep => "directories are nested too deeply to be measured".to_owned(),
+        };
+        if let Some(run) = &mut self.run {
+            run.stop(Stop::Disk(message), Instant::now());
+        }
+    }
+
+    async fn record_status(&mut self, instead: Option<SandboxStatus>) -> Result<(), RecordError> {
+        let mut runtime = self.runtime_state();
+        if let (Some(sandbox), Some(status)) = (&mut runtime.sandbox, instead) {
+            sandbox.status = status;
+        }
+        self.write_status(runtime).await
+    }
+
+    async fn record_terminated(&mut self, why: &str) -> Result<(), RecordError> {
+        match std::mem::replace(&mut self.sandbox, SandboxSlot::None) {
+            SandboxSlot::Starting(starting) => {
+                self.write_terminated(&starting.id, starting.restart_count, why).await
+            }
+            SandboxSlot::None | SandboxSlot::Ready(_) => Ok(()),
+        }
+    }
+
+    async fn write_terminated(
+        &mut self,
+        id: &SandboxId,
+        restart_count: u32,
+        why: &str,
+    ) -> Result<(), RecordError> {
+        let sandbox = SandboxState {
+            sandbox_id: warren_domain::SandboxId(id.0.clone()),
+            status: SandboxStatus::Terminated,
+            restart_count,
+            last_health_check: self.shared.parts.env.now().as_millis(),
+            status_message: Some(why.to_owned()),
+            isolation: None,
+        };
+        self.write_status(SessionRuntimeState { is_loaded: true, sandbox: Some(sandbox) }).await
+    }
+
+    async fn write_status(&mut self, runtime: SessionRuntimeState) -> Result<(), RecordError> {
+        self.history.note(self.shared.parts.env.now(), &runtime);
+        let draft = Draft::of_session(EventBody::SessionStatus { runtime });
+        self.recorder.record(vec![draft], |_| Vec::new()).await?;
+        self.show_status();
+        Ok(())
+    }
+
+    pub(super) async fn report(&self) -> SandboxReport {
+        let ready = self.sandbox.ready();
+        let resources = match ready {
+            Some(ready) => ready.sandbox.stats().await.ok(),
+            None => None,
+        };
+        SandboxReport {
+            session_id: self.identity.session,
+            state: self.runtime_state(),
+            isolation: ready.and_then(|ready| serde_json::to_value(&ready.sandbox.isolation).ok()),
+            resources: resources.and_then(|resources| serde_json::to_value(resources).ok()),
+            limits: ready.and_then(|_| serde_json::to_value(&self.shared.options.limits).ok()),
+            log: self.history.events.iter().cloned().collect(),
+        }
+    }
+}
+
+impl History {
+    fn note(&mut self, at: Timestamp, runtime: &SessionRuntimeState) {
+        let Some(sandbox) = &runtime.sandbox else { return };
+        if self.events.len() == HISTORY {
+            self.events.pop_front();
+        }
+        self.events.push_back(serde_json::json!({
+            "at": at,
+            "sandboxId": sandbox.sandbox_id,
+            "status": sandbox.status,
+            "message": sandbox.status_message,
+        }));
+    }
+}

@@ -1,0 +1,60 @@
+//! News from the tasks that work for a session.
+
+use bytes::Bytes;
+use warren_domain::RunId;
+use warren_models::Exchange;
+use warren_sandbox::{LimitHit, SandboxId};
+
+use super::{SessionTask, agent::AgentExit, files::Seen, start::Started};
+use crate::recorder::RecordError;
+
+/// How many signals may wait. When full, whoever sends waits too: the agent's output backs up into the sandbox.
+pub(super) const SIGNALS: usize = 256;
+
+/// Something happened outside the task.
+pub(super) enum Signal {
+    /// A sandbox answered, or could not be made.
+    Started(Box<Result<Started, super::start::StartFailure>>),
+    /// The agent of a run printed a line.
+    Line(RunId, Bytes),
+    /// The agent of a run is gone.
+    Exited(RunId, AgentExit),
+    /// A model call ended.
+    Called(Box<Exchange>),
+    /// Files of the workspace changed.
+    Files(Vec<Seen>),
+    /// The watcher lost count: look at the whole tree.
+    FilesUncertain,
+    /// A sandbox ended.
+    SandboxGone(SandboxId, warren_sandbox::Exit),
+    /// A sandbox took more than it may.
+    LimitHit(SandboxId, LimitHit),
+    /// A sandbox answered a health check, or did not in time.
+    Health(SandboxId, Healthy),
+}
+
+/// What a health check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Healthy {
+    Yes,
+    No,
+}
+
+impl SessionTask {
+    pub(super) async fn on_signal(&mut self, signal: Signal) -> Result<(), RecordError> {
+        match signal {
+            Signal::Started(result) => self.on_started(*result).await,
+            Signal::Line(run, line) => self.on_lines(run, line).await,
+            Signal::Exited(run, exit) => self.on_exited(run, exit).await,
+            Signal::Called(exchange) => self.on_called(*exchange).await,
+            Signal::Files(seen) => self.on_files(seen).await,
+            Signal::FilesUncertain => self.rescan().await,
+            Signal::SandboxGone(id, exit) => self.on_sandbox_gone(&id, &exit).await,
+            Signal::LimitHit(id, hit) => {
+                self.on_limit_hit(&id, hit);
+                Ok(())
+            }
+            Signal::Health(id, healthy) => self.on_health(&id, healthy).await,
+        }
+    }
+}

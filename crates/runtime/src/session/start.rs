@@ -1,0 +1,260 @@
+//! Everything between "a sandbox is needed" and "an agent can be started in it".
+
+use std::{collections::BTreeMap, io::Cursor, path::PathBuf, sync::Arc};
+
+use tokio::sync::mpsc;
+use warren_agents::{Adapter, LayoutFile, Place};
+use warren_domain::{AgentProfile, ErrorCode};
+use warren_env::{TaskKind, Tasks};
+use warren_guest_api::{DEFAULT_EXCLUDES, FilePath, Root, WatchEvent, WatchRequest, WriteHow, WriteRequest};
+use warren_models::Format;
+use warren_sandbox::{Guest, Mounts, Sandbox, SandboxId, Spec, StartError};
+
+use super::{
+    Identity,
+    calls::Calls,
+    files::seen,
+    signal::Signal,
+    transcripts::{TranscriptKeeper, put_back},
+};
+use crate::{api::SessionError, options::Shared, places::Places};
+
+/// The port inside every sandbox where Anthropic's API seems to be.
+pub(super) const ANTHROPIC_PORT: u16 = 4100;
+
+/// A sandbox with everything an agent needs around it.
+pub(super) struct Started {
+    pub(super) sandbox: Sandbox,
+    pub(super) calls: Arc<Calls>,
+    pub(super) transcripts: TranscriptKeeper,
+    pub(super) tasks: Tasks,
+}
+
+/// Why there is no sandbox.
+#[derive(Debug)]
+pub(super) struct StartFailure {
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
+    hint: Option<String>,
+}
+
+impl StartFailure {
+    fn new(code: ErrorCode, error: &(dyn std::error::Error + 'static)) -> Self {
+        Self { code, message: chain(error), hint: None }
+    }
+
+    /// Message and hint as one text, for the log.
+    pub(super) fn full_message(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{}; hint: {hint}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    pub(super) fn to_error(&self) -> SessionError {
+        SessionError::Invalid { code: self.code, message: self.message.clone(), hint: self.hint.clone() }
+    }
+}
+
+impl From<StartError> for StartFailure {
+    fn from(error: StartError) -> Self {
+        let code = match error {
+            StartError::MissingIsolation { .. } => ErrorCode::IsolationMissing,
+            _ => ErrorCode::SandboxError,
+        };
+        Self { hint: error.hint(), ..Self::new(code, &error) }
+    }
+}
+
+/// Makes a sandbox for a session and gets it ready: mounts, files of the profile, transcripts, model endpoint, watchers.
+pub(super) async fn start(
+    id: SandboxId,
+    identity: Identity,
+    shared: Arc<Shared>,
+    signals: mpsc::Sender<Signal>,
+) -> Result<Started, StartFailure> {
+    let adapter = find_adapter(&identity)?;
+    let profile = load_profile(&identity, &shared).await?;
+    let layout = adapter.layout(&profile);
+    let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
+    let is_new_workspace = !places.workspace.exists();
+    let instructions = prepare(&places, &layout).await?;
+    let spec = Spec {
+        id,
+        mounts: Mounts {
+            workspace: places.workspace.clone(),
+            home: places.home.clone(),
+            user_input: Some(places.user_input.clone()),
+            knowledge: None,
+            instructions: Some(instructions),
+            agents: BTreeMap::new(),
+        },
+        uid: uid_of(&identity, &shared).await?,
+        env: BTreeMap::new(),
+        limits: shared.options.limits.clone(),
+        required: shared.options.required.clone(),
+    };
+    let sandbox = shared.parts.backend.start(spec).await?;
+    let tasks = shared.parts.tasks.child();
+    let furnished = furnish(&identity, adapter, &shared, &sandbox, &tasks, signals.clone());
+    let (calls, transcripts) = furnished.await.map_err(|error| {
+        tasks.cancel();
+        StartFailure::new(ErrorCode::SandboxError, error.as_ref())
+    })?;
+    lay_out(&sandbox.guest, &layout, is_new_workspace)
+        .await
+        .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
+    report_end(&sandbox, &tasks, signals);
+    Ok(Started { sandbox, calls, transcripts, tasks })
+}
+
+fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {
+    warren_agents::adapter(identity.agent_type.as_str()).ok_or_else(|| StartFailure {
+        code: ErrorCode::AgentUnknown,
+        message: format!("there is no agent `{}`", identity.agent_type),
+        hint: Some("`warren doctor` lists the agents that were found".to_owned()),
+    })
+}
+
+pub(super) async fn load_profile(identity: &Identity, shared: &Shared) -> Result<AgentProfile, StartFailure> {
+    let found = shared.parts.store.profiles.profile(&identity.partition, &identity.profile).await;
+    match found {
+        Ok(Some(profile)) => Ok(profile),
+        Ok(None) => Ok(AgentProfile::empty(identity.profile.clone())),
+        Err(error) => Err(StartFailure::new(ErrorCode::Internal, &error)),
+    }
+}
+
+async fn uid_of(identity: &Identity, shared: &Shared) -> Result<u32, StartFailure> {
+    match shared.parts.store.projects.workspace(identity.workspace).await {
+        Ok(Some(workspace)) => Ok(workspace.uid),
+        Ok(None) => Err(StartFailure {
+            code: ErrorCode::SandboxError,
+            message: format!("the workspace `{}` is gone", identity.workspace),
+            hint: None,
+        }),
+        Err(error) => Err(StartFailure::new(ErrorCode::Internal, &error)),
+    }
+}
+
+/// Makes the directories that hold the session's. The instructions are the server's own: the sandbox sees them
+/// read-only, so plain file calls are safe here.
+async fn prepare(places: &Places, layout: &[LayoutFile]) -> Result<PathBuf, StartFailure> {
+    let own = places.clone();
+    let files: Vec<LayoutFile> =
+        layout.iter().filter(|file| file.place == Place::Instructions).cloned().collect();
+    let written = tokio::task::spawn_blocking(move || own.prepare(&files)).await;
+    let failed =
+        |error: &(dyn std::error::Error + 'static)| StartFailure::new(ErrorCode::SandboxError, error);
+    written.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
+    Ok(places.instructions.clone())
+}
+
+async fn furnish(
+    identity: &Identity,
+    adapter: &'static dyn Adapter,
+    shared: &Arc<Shared>,
+    sandbox: &Sandbox,
+    tasks: &Tasks,
+    signals: mpsc::Sender<Signal>,
+) -> Result<(Arc<Calls>, TranscriptKeeper), Box<dyn std::error::Error + Send + Sync>> {
+    let plan = adapter.transcripts(identity.session);
+    let guest = &sandbox.guest;
+    put_back(identity.session, &plan, guest, shared.parts.store.transcripts.as_ref()).await?;
+    let calls = Arc::new(Calls::new(signals.clone()));
+    serve_models(guest, shared, calls.clone(), tasks).await?;
+    watch_files(guest, tasks, signals).await?;
+    let store = shared.parts.store.transcripts.clone();
+    let keeper = TranscriptKeeper::start(identity.session, plan, guest.clone(), store, tasks);
+    Ok((calls, keeper))
+}
+
+/// Makes the model gateway reachable on the sandbox's loopback.
+async fn serve_models(
+    guest: &Guest,
+    shared: &Arc<Shared>,
+    calls: Arc<Calls>,
+    tasks: &Tasks,
+) -> Result<(), warren_sandbox::CallError> {
+    let mut listener = guest.listen("anthropic", ANTHROPIC_PORT).await?;
+    let (models, inner) = (shared.parts.models.clone(), tasks.clone());
+    tasks.spawn(TaskKind::Sandbox, async move {
+        while let Some(stream) = listener.accept().await {
+            let (models, calls) = (models.clone(), calls.clone());
+            inner.spawn_to_end(TaskKind::Sandbox, async move {
+                models.serve(Format::Anthropic, stream, calls).await;
+            });
+        }
+    });
+    Ok(())
+}
+
+async fn watch_files(
+    guest: &Guest,
+    tasks: &Tasks,
+    signals: mpsc::Sender<Signal>,
+) -> Result<(), warren_sandbox::CallError> {
+    let request = WatchRequest {
+        roots: vec![Root::Workspace],
+        excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let mut watch = guest.watch(request).await?;
+    tasks.spawn(TaskKind::Sandbox, async move {
+        while let Ok(event) = watch.next().await {
+            let signal = match event {
+                WatchEvent::Changes { changes } => Signal::Files(seen(changes)),
+                WatchEvent::Overflow { .. } => Signal::FilesUncertain,
+            };
+            if signals.send(signal).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Writes the profile's files into the home, and into the workspace while it is new.
+async fn lay_out(
+    guest: &Guest,
+    layout: &[LayoutFile],
+    is_new_workspace: bool,
+) -> Result<(), warren_sandbox::CallError> {
+    for file in layout {
+        let root = match file.place {
+            Place::Home => Root::Home,
+            Place::Workspace if is_new_workspace => Root::Workspace,
+            Place::Workspace | Place::Instructions => continue,
+        };
+        let path = FilePath::new(root, file.path.clone());
+        let request = WriteRequest { path, how: WriteHow::Replace, mode: Some(file.mode) };
+        guest.write(request, Cursor::new(&file.content)).await?;
+    }
+    Ok(())
+}
+
+/// Tells the session when the sandbox ends or takes too much.
+fn report_end(sandbox: &Sandbox, tasks: &Tasks, signals: mpsc::Sender<Signal>) {
+    let (gone, to) = (sandbox.clone(), signals.clone());
+    tasks.spawn(TaskKind::Sandbox, async move {
+        let exit = gone.exited().await;
+        // Nobody left to tell is fine: the session ended the sandbox itself.
+        let _ = to.send(Signal::SandboxGone(gone.id.clone(), exit)).await;
+    });
+    let limited = sandbox.clone();
+    tasks.spawn(TaskKind::Sandbox, async move {
+        let hit = limited.limit_hit().await;
+        let _ = signals.send(Signal::LimitHit(limited.id.clone(), hit)).await;
+    });
+}
+
+/// An error and its causes in one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

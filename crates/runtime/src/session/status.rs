@@ -1,0 +1,54 @@
+//! What lists show of a session that somebody owns.
+
+use std::sync::{Mutex, PoisonError};
+
+use warren_domain::{RunId, SessionRuntimeState};
+
+use super::SessionTask;
+
+/// The owner writes it, lists read it: nobody waits for anybody.
+#[derive(Debug, Default)]
+pub(crate) struct StatusCell(Mutex<Status>);
+
+/// State right now.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Status {
+    pub(crate) runtime: SessionRuntimeState,
+    pub(crate) running: Option<RunId>,
+}
+
+impl StatusCell {
+    /// In memory, nothing more.
+    pub(crate) fn loaded() -> Self {
+        Self(Mutex::new(Status {
+            runtime: SessionRuntimeState { is_loaded: true, sandbox: None },
+            running: None,
+        }))
+    }
+
+    pub(crate) fn get(&self) -> Status {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts a new state in. Says whether it is another than before.
+    fn set(&self, status: Status) -> bool {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = *current != status;
+        *current = status;
+        changed
+    }
+}
+
+impl SessionTask {
+    /// What clients see of the sandbox right now.
+    pub(super) fn runtime_state(&self) -> SessionRuntimeState {
+        SessionRuntimeState { is_loaded: true, sandbox: self.sandbox.state() }
+    }
+
+    pub(super) fn show_status(&self) {
+        let status = Status { runtime: self.runtime_state(), running: self.recorder.state.running() };
+        if self.status.set(status) {
+            self.shared.parts.live.runtime_changed(self.identity.session);
+        }
+    }
+}
