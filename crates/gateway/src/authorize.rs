@@ -1,0 +1,154 @@
+//! The decision: may this identity do that? One pure function, and nothing else decides.
+
+use warren_domain::{ErrorCode, Partition, ProjectId, TokenId};
+
+use crate::scope::{Rights, Scope};
+
+/// Who is asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The token that was shown.
+    pub token_id: TokenId,
+    /// Its name for people; what it did is recorded under it.
+    pub name: String,
+    /// Nothing outside of it exists for this identity.
+    pub partition: Partition,
+    /// What it may do in there.
+    pub scope: Scope,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Look at something.
+    Read,
+    /// Change something.
+    Write,
+    /// Look at what only administrators see.
+    AdminRead,
+    /// Change what only administrators may.
+    AdminWrite,
+}
+
+/// What it is to be done to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// The server.
+    Server,
+    /// Whatever the identity may see; whoever answers narrows the answer to that.
+    Visible,
+    /// A project, or a session or a workspace of it.
+    Project {
+        /// Where the project is.
+        partition: &'a Partition,
+        /// Which one.
+        project: ProjectId,
+    },
+}
+
+/// Why not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// For this identity there is no such thing; whether there is one for others is not said.
+    #[error("there is no such thing")]
+    NotFound,
+    /// It may look but not touch.
+    #[error("the token is read-only")]
+    ReadOnly,
+    /// Only administrators may.
+    #[error("only an administrator's token may do this")]
+    NotAdmin,
+}
+
+impl Denied {
+    /// The code a client sees.
+    #[must_use]
+    pub fn code(self) -> ErrorCode {
+        match self {
+            Denied::NotFound => ErrorCode::NotFound,
+            Denied::ReadOnly | Denied::NotAdmin => ErrorCode::Forbidden,
+        }
+    }
+}
+
+/// Decides.
+///
+/// What the identity cannot see is asked first, so that the answer never tells whether it exists.
+///
+/// # Errors
+/// When the identity may not.
+pub fn authorize(identity: &Identity, action: Action, target: Target<'_>) -> Result<(), Denied> {
+    sees(identity, target)?;
+    if matches!(action, Action::AdminRead | Action::AdminWrite) && identity.scope.project().is_some() {
+        return Err(Denied::NotAdmin);
+    }
+    match (action, identity.scope.rights()) {
+        (Action::Read | Action::AdminRead, _) | (_, Rights::ReadWrite) => Ok(()),
+        (Action::Write | Action::AdminWrite, Rights::ReadOnly) => Err(Denied::ReadOnly),
+    }
+}
+
+fn sees(identity: &Identity, target: Target<'_>) -> Result<(), Denied> {
+    match (target, identity.scope) {
+        (Target::Visible, _) | (Target::Server, Scope::Admin(_)) => Ok(()),
+        (Target::Server, Scope::Project(..)) => Err(Denied::NotAdmin),
+        (Target::Project { partition, .. }, _) if *partition != identity.partition => Err(Denied::NotFound),
+        (Target::Project { .. }, Scope::Admin(_)) => Ok(()),
+        (Target::Project { project, .. }, Scope::Project(own, _)) if project == own => Ok(()),
+        (Target::Project { .. }, Scope::Project(..)) => Err(Denied::NotFound),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Action::{self, AdminRead, AdminWrite, Read, Write},
+        Denied::{self, NotAdmin, NotFound, ReadOnly},
+        Identity, Target, authorize,
+    };
+    use warren_domain::{Partition, ProjectId, TokenId};
+
+    const OWN: ProjectId = ProjectId(uuid::Uuid::from_u128(1));
+    const OTHER: ProjectId = ProjectId(uuid::Uuid::from_u128(2));
+
+    fn identity(scope: &str) -> Identity {
+        Identity {
+            token_id: TokenId(uuid::Uuid::nil()),
+            name: scope.to_owned(),
+            partition: Partition::from("here"),
+            scope: scope.replace("OWN", &OWN.to_string()).parse().expect(scope),
+        }
+    }
+
+    /// Every scope, every target, every action: there is no case that is not in this table.
+    #[test]
+    fn the_whole_table_of_decisions() {
+        let (here, there) = (Partition::from("here"), Partition::from("there"));
+        let targets = [
+            Target::Server,
+            Target::Visible,
+            Target::Project { partition: &here, project: OWN },
+            Target::Project { partition: &here, project: OTHER },
+            Target::Project { partition: &there, project: OWN },
+        ];
+        let actions = [Read, Write, AdminRead, AdminWrite];
+        type Row = [Result<(), Denied>; 4];
+        const YES: Row = [Ok(()); 4];
+        const LOOK: Row = [Ok(()), Err(ReadOnly), Ok(()), Err(ReadOnly)];
+        const NOTHING: Row = [Err(NotFound); 4];
+        const NOT_ADMIN: Row = [Err(NotAdmin); 4];
+        const WORK: Row = [Ok(()), Ok(()), Err(NotAdmin), Err(NotAdmin)];
+        const WATCH: Row = [Ok(()), Err(ReadOnly), Err(NotAdmin), Err(NotAdmin)];
+        let table = [
+            ("admin", [YES, YES, YES, YES, NOTHING]),
+            ("admin:ro", [LOOK, LOOK, LOOK, LOOK, NOTHING]),
+            ("project:OWN", [NOT_ADMIN, WORK, WORK, NOTHING, NOTHING]),
+            ("project:OWN:ro", [NOT_ADMIN, WATCH, WATCH, NOTHING, NOTHING]),
+        ];
+        for (scope, rows) in table {
+            let found = targets
+                .map(|target| actions.map(|action: Action| authorize(&identity(scope), action, target)));
+            assert_eq!(found, rows, "{scope}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The gateway's records in memory: its rules are tested without a database.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use warren_domain::{AgentProfile, Partition, ProfileId, ProjectId, TokenId, WorkspaceId};
+use warren_store::{Profiles, ProjectRecord, Projects, ReadError, TokenRecord, Tokens, WorkspaceRecord};
+
+use crate::Records;
+
+/// Empty records that live as long as someone holds them.
+pub(crate) fn memory() -> Records {
+    let all = Arc::new(Memory::default());
+    Records { tokens: all.clone(), projects: all.clone(), profiles: all }
+}
+
+#[derive(Default)]
+struct Memory(Mutex<Tables>);
+
+#[derive(Default)]
+struct Tables {
+    tokens: Vec<TokenRecord>,
+    projects: Vec<ProjectRecord>,
+    workspaces: Vec<WorkspaceRecord>,
+    profiles: Vec<(Partition, AgentProfile)>,
+}
+
+impl Memory {
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Tokens for Memory {
+    async fn put_token(&self, token: &TokenRecord) -> Result<(), ReadError> {
+        self.tables().tokens.push(token.clone());
+        Ok(())
+    }
+
+    async fn token(&self, hash: &str) -> Result<Option<TokenRecord>, ReadError> {
+        Ok(self.tables().tokens.iter().find(|token| token.hash == hash).cloned())
+    }
+
+    async fn tokens(&self, partition: Option<&Partition>) -> Result<Vec<TokenRecord>, ReadError> {
+        let tables = self.tables();
+        let wanted = tables.tokens.iter().filter(|token| partition.is_none_or(|p| token.partition == *p));
+        Ok(wanted.cloned().collect())
+    }
+
+    async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError> {
+        let mut tables = self.tables();
+        let before = tables.tokens.len();
+        tables.tokens.retain(|token| token.token_id != id);
+        Ok(tables.tokens.len() < before)
+    }
+}
+
+#[async_trait]
+impl Projects for Memory {
+    async fn put_project(&self, project: &ProjectRecord) -> Result<ProjectRecord, ReadError> {
+        let mut tables = self.tables();
+        let same =
+            |known: &&ProjectRecord| known.partition == project.partition && known.name == project.name;
+        if let Some(known) = tables.projects.iter().find(same) {
+            return Ok(known.clone());
+        }
+        tables.projects.push(project.clone());
+        Ok(project.clone())
+    }
+
+    async fn project(&self, project: ProjectId) -> Result<Option<ProjectRecord>, ReadError> {
+        Ok(self.tables().projects.iter().find(|known| known.project_id == project).cloned())
+    }
+
+    async fn projects(&self, partition: Option<&Partition>) -> Result<Vec<ProjectRecord>, ReadError> {
+        let tables = self.tables();
+        let wanted = tables.projects.iter().filter(|known| partition.is_none_or(|p| known.partition == *p));
+        Ok(wanted.cloned().collect())
+    }
+
+    async fn make_workspace(
+        &self,
+        wanted: &WorkspaceRecord,
+        first_uid: u32,
+    ) -> Result<WorkspaceRecord, ReadError> {
+        let mut tables = self.tables();
+        let taken: Vec<u32> = tables.workspaces.iter().map(|known| known.uid).collect();
+        let uid = (first_uid..).find(|uid| !taken.contains(uid)).unwrap_or(first_uid);
+        tables.workspaces.push(WorkspaceRecord { uid, ..wanted.clone() });
+        Ok(WorkspaceRecord { uid, ..wanted.clone() })
+    }
+
+    async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<WorkspaceRecord>, ReadError> {
+        Ok(self.tables().workspaces.iter().find(|known| known.workspace_id == workspace).cloned())
+    }
+
+    async fn workspaces(&self, project: ProjectId) -> Result<Vec<WorkspaceRecord>, ReadError> {
+        let tables = self.tables();
+        Ok(tables.workspaces.iter().filter(|known| known.project_id == project).cloned().collect())
+    }
+
+    async fn remove_workspace(&self, workspace: WorkspaceId) -> Result<bool, ReadError> {
+        let mut tables = self.tables();
+        let before = tables.workspaces.len();
+        tables.workspaces.retain(|known| known.workspace_id != workspace);
+        Ok(tables.workspaces.len() < before)
+    }
+}
+
+#[async_trait]
+impl Profiles for Memory {
+    async fn profiles(&self, partition: &Partition) -> Result<Vec<AgentProfile>, ReadError> {
+        let tables = self.tables();
+        let wanted = tables.profiles.iter().filter(|(known, _)| known == partition);
+        let mut profiles: Vec<_> = wanted.map(|(_, profile)| profile.clone()).collect();
+        profiles.sort_by(|one, two| one.id.cmp(&two.id));
+        Ok(profiles)
+    }
+
+    async fn profile(
+        &self,
+        partition: &Partition,
+        id: &ProfileId,
+    ) -> Result<Option<AgentProfile>, ReadError> {
+        let all = self.profiles(partition).await?;
+        Ok(all.into_iter().find(|profile| profile.id == *id))
+    }
+
+    async fn put_profile(&self, partition: &Partition, profile: &AgentProfile) -> Result<(), ReadError> {
+        self.remove_profile(partition, &profile.id).await?;
+        self.tables().profiles.push((partition.clone(), profile.clone()));
+        Ok(())
+    }
+
+    async fn remove_profile(&self, partition: &Partition, id: &ProfileId) -> Result<bool, ReadError> {
+        let mut tables = self.tables();
+        let before = tables.profiles.len();
+        tables.profiles.retain(|(known, profile)| known != partition || profile.id != *id);
+        Ok(tables.profiles.len() < before)
+    }
+}

@@ -1,0 +1,147 @@
+//! The one choke point: who is calling, may they, on what. What comes after it need not ask again.
+
+mod call;
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams, Request},
+    http::{header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use warren_domain::{ErrorCode, SessionId};
+use warren_env::TaskKind;
+use warren_gateway::{Action, Denied, Target, authorize};
+use warren_wire::{Access, CSRF_HEADER, Route, Subject};
+
+pub(crate) use call::{Call, Caller, Credential};
+
+use self::call::Parameters;
+use crate::{accept, body, cookies, deps::App, failure::Failure, query::Query, respond::Answer};
+
+/// Carries out one kind of request.
+pub(crate) type Handler = fn(Call) -> BoxFuture<'static, Answer>;
+
+/// Answers a request that the router has matched with its row.
+pub(crate) async fn answer(app: App, route: &'static Route, handler: Handler, request: Request) -> Response {
+    let mut response = enter(app, route, handler, request).await.into_response();
+    response.extensions_mut().insert(route.name);
+    response
+}
+
+async fn enter(app: App, route: &'static Route, handler: Handler, request: Request) -> Answer {
+    let (mut parts, body) = request.into_parts();
+    let caller = admit(&app, route, &parts).await?;
+    let parameters = parameters(&mut parts).await?;
+    let session = match (route.subject, &caller) {
+        (Subject::Session, Some(caller)) => Some(find_session(&app, route, caller, &parameters).await?),
+        _ => None,
+    };
+    let media = accept::negotiate(route, &parts.headers)?;
+    let query = Query::parse(route, &parts.uri)?;
+    let body = match route.body {
+        Some(_) => body::read(&parts.headers, body, app.deps.options.body_limit).await?,
+        None => Bytes::new(),
+    };
+    let is_safe = parts.method.is_safe();
+    let call =
+        Call { app: app.clone(), caller, session, parameters, query, media, headers: parts.headers, body };
+    if is_safe { handler(call).await } else { to_its_end(&app, handler(call)).await }
+}
+
+/// Who is calling; nobody, where nobody in particular is fine.
+async fn admit(app: &App, route: &Route, parts: &Parts) -> Result<Option<Caller>, Failure> {
+    let Some(action) = action(app, route.access) else { return Ok(None) };
+    let caller = recognise(app, parts).await?;
+    check_page(app, &caller, parts)?;
+    match route.subject {
+        Subject::Server => authorize(&caller.identity, action, Target::Server)?,
+        Subject::Visible => authorize(&caller.identity, action, Target::Visible)?,
+        // Decided as soon as the session is known.
+        Subject::Session => {}
+    }
+    Ok(Some(caller))
+}
+
+/// What the caller must be allowed to do, if anything.
+fn action(app: &App, access: Access) -> Option<Action> {
+    match access {
+        Access::Public => None,
+        Access::AdminReadOrLocal if app.deps.options.is_loopback_only() => None,
+        Access::AdminReadOrLocal | Access::AdminRead => Some(Action::AdminRead),
+        Access::Read => Some(Action::Read),
+        Access::Write => Some(Action::Write),
+        Access::Admin => Some(Action::AdminWrite),
+    }
+}
+
+async fn recognise(app: &App, parts: &Parts) -> Result<Caller, Failure> {
+    let (secret, credential) =
+        match (parts.headers.get(header::AUTHORIZATION), cookies::secret(&parts.headers)) {
+            (Some(value), _) => (bearer(value.to_str().unwrap_or_default())?, Credential::Token),
+            (None, Some(secret)) => (secret, Credential::Cookie(secret.to_owned())),
+            (None, None) => {
+                return Err(Failure::new(ErrorCode::Unauthorized, "a token is needed").hint(
+                    "send `Authorization: Bearer <token>`; the server printed one at its first start",
+                ));
+            }
+        };
+    let identity = app.gateway().authenticate(secret).await?;
+    Ok(Caller { identity, credential })
+}
+
+fn bearer(value: &str) -> Result<&str, Failure> {
+    let parts = value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    parts.map(|(_, secret)| secret.trim()).ok_or_else(|| {
+        Failure::new(ErrorCode::Unauthorized, "the `Authorization` header is not `Bearer <token>`")
+    })
+}
+
+/// A browser sends its cookie whoever makes it call; only a page of ours can also send the header.
+fn check_page(app: &App, caller: &Caller, parts: &Parts) -> Result<(), Failure> {
+    let Credential::Cookie(secret) = &caller.credential else { return Ok(()) };
+    let shown = parts.headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if parts.method.is_safe() || app.gateway().csrf_matches(secret, shown) {
+        return Ok(());
+    }
+    Err(Failure::new(ErrorCode::Forbidden, format!("`{CSRF_HEADER}` is missing or wrong"))
+        .hint("copy the value of the cookie `warren_csrf` into it"))
+}
+
+async fn parameters(parts: &mut Parts) -> Result<Parameters, Failure> {
+    let raw = RawPathParams::from_request_parts(parts, &()).await;
+    let raw = raw.map_err(|_| Failure::bad_request("the path is not UTF-8"))?;
+    Ok(raw.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+/// The session the path names, if the caller may do this to it. One that is not the caller's and one that is not there
+/// give the same answer.
+async fn find_session(
+    app: &App,
+    route: &Route,
+    caller: &Caller,
+    parameters: &Parameters,
+) -> Result<SessionId, Failure> {
+    let text = parameters.get("id").map(String::as_str).unwrap_or_default();
+    let session: SessionId = text.parse().map_err(|_| Failure::not_found("session", text))?;
+    let record = app.runtime().sessions().session_get(session).await?.record;
+    let target = Target::Project { partition: &record.partition, project: record.project_id };
+    let action = action(app, route.access).unwrap_or(Action::AdminWrite);
+    authorize(&caller.identity, action, target).map_err(|denied| match denied {
+        Denied::NotFound => Failure::not_found("session", session),
+        Denied::ReadOnly | Denied::NotAdmin => Failure::from(denied),
+    })?;
+    Ok(session)
+}
+
+/// What changes something is carried out to its end, also when the client leaves meanwhile.
+async fn to_its_end(app: &App, work: BoxFuture<'static, Answer>) -> Answer {
+    match app.deps.tasks.spawn_to_end(TaskKind::Connection, work).await {
+        Ok(answer) => answer,
+        Err(error) => match error.try_into_panic() {
+            // The edge turns it into an answer, as it does for a panic anywhere else.
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Failure::internal(error)),
+        },
+    }
+}

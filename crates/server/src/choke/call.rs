@@ -1,0 +1,103 @@
+//! What a handler is given.
+
+use std::collections::HashMap;
+
+use axum::http::{HeaderMap, header};
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+use warren_domain::{ErrorCode, SessionId};
+use warren_gateway::Identity;
+use warren_runtime::api::Runtime;
+use warren_wire::Media;
+
+use crate::{body, deps::App, failure::Failure, query::Query};
+
+/// The path's parameters, by name.
+pub(super) type Parameters = HashMap<String, String>;
+
+/// A request that has been let in. Only the choke point can make one: nobody else sees the fields.
+pub(crate) struct Call {
+    pub(super) app: App,
+    pub(super) caller: Option<Caller>,
+    pub(super) session: Option<SessionId>,
+    pub(super) parameters: Parameters,
+    pub(super) query: Query,
+    pub(super) media: Media,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// Who is calling.
+pub(crate) struct Caller {
+    pub(crate) identity: Identity,
+    pub(crate) credential: Credential,
+}
+
+/// How the caller was recognised.
+pub(crate) enum Credential {
+    /// By a token in the header.
+    Token,
+    /// By this secret, in a browser's cookie.
+    Cookie(String),
+}
+
+impl Call {
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+
+    pub(crate) fn runtime(&self) -> &dyn Runtime {
+        self.app.runtime()
+    }
+
+    /// Cancelled when the server stops.
+    pub(crate) fn cancel(&self) -> CancellationToken {
+        self.app.deps.tasks.token()
+    }
+
+    /// Who is calling. Every route that is not public has a caller.
+    pub(crate) fn caller(&self) -> Result<&Caller, Failure> {
+        self.caller.as_ref().ok_or_else(|| Failure::new(ErrorCode::Unauthorized, "a token is needed"))
+    }
+
+    pub(crate) fn identity(&self) -> Result<&Identity, Failure> {
+        self.caller().map(|caller| &caller.identity)
+    }
+
+    /// The session that the path names and the caller may act on.
+    pub(crate) fn session(&self) -> Result<SessionId, Failure> {
+        self.session.ok_or_else(|| Failure::new(ErrorCode::NotFound, "the path names no session"))
+    }
+
+    /// One of the path's parameters.
+    pub(crate) fn parameter(&self, name: &str) -> &str {
+        self.parameters.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// The form of answer that was agreed on.
+    pub(crate) fn media(&self) -> Media {
+        self.media
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The body, which must be JSON.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        body::parse(&self.headers, &self.body)
+    }
+
+    /// The body, which may be absent.
+    pub(crate) fn json_or_default<T: DeserializeOwned + Default>(&self) -> Result<T, Failure> {
+        if self.body.is_empty() && !self.headers.contains_key(header::CONTENT_TYPE) {
+            return Ok(T::default());
+        }
+        self.json()
+    }
+}

@@ -1,0 +1,111 @@
+//! From what the runtime says to what clients read.
+
+use warren_domain::RunOptions;
+use warren_gateway::{Identity, Token};
+use warren_runtime::api::{
+    RunRecord, SandboxReport, SessionDetail, SessionSummary, UsageRow as SpentRow, WorkspaceFile as KnownFile,
+};
+use warren_wire::{
+    RunItem, RunProblem, RuntimeSessionData, SandboxItem, SessionListItem, SessionOptions, SubagentThread,
+    TokenItem, UsageRow, WhoAmI, WorkspaceFile,
+};
+
+pub(crate) fn session(summary: SessionSummary) -> SessionListItem {
+    let SessionSummary { record, runtime, running } = summary;
+    SessionListItem {
+        session_id: record.session_id,
+        agent_type: record.agent_type,
+        agent_profile_reference: record.profile,
+        name: record.name,
+        created_at: record.created_at.as_millis(),
+        last_activity: record.last_activity.as_millis(),
+        metadata: record.metadata,
+        options: record.options,
+        project_id: record.project_id,
+        workspace_id: record.workspace_id,
+        forked_from: record.forked_from,
+        version: record.version,
+        last_seq: record.head,
+        runtime,
+        active_run_id: running,
+    }
+}
+
+pub(crate) fn detail(detail: SessionDetail) -> RuntimeSessionData {
+    let threads = detail.conversations.subagents();
+    let subagents = threads.map(|(id, blocks)| SubagentThread { id: id.clone(), blocks: blocks.to_vec() });
+    RuntimeSessionData {
+        subagents: subagents.collect(),
+        blocks: detail.conversations.main().to_vec(),
+        workspace_files: detail.files.into_iter().map(file).collect(),
+        // The blocks and the number must be of the same moment; the record may be of a later one.
+        session: SessionListItem { last_seq: detail.last_seq, ..session(detail.summary) },
+    }
+}
+
+pub(crate) fn run(record: RunRecord) -> RunItem {
+    RunItem {
+        run_id: record.run_id,
+        session_id: record.session_id,
+        status: record.status,
+        content: record.input.content,
+        options: record.input.options,
+        created_at: record.created_at,
+        started_at: record.started_at,
+        ended_at: record.ended_at,
+        base_version: record.base_version,
+        version: record.version,
+        seq: record.seq,
+        usage: record.usage,
+        error: record.error.map(|(code, message)| RunProblem { code, message }),
+    }
+}
+
+pub(crate) fn sandbox(report: SandboxReport) -> SandboxItem {
+    SandboxItem {
+        session_id: report.session_id,
+        runtime: report.state,
+        isolation: report.isolation,
+        resources: report.resources,
+        limits: report.limits,
+        log: report.log,
+    }
+}
+
+pub(crate) fn usage(row: SpentRow) -> UsageRow {
+    UsageRow { group: row.group, runs: row.runs, usage: row.usage }
+}
+
+pub(crate) fn options(options: SessionOptions) -> RunOptions {
+    RunOptions { model: options.model, time_budget: options.time_budget }
+}
+
+pub(crate) fn who(identity: &Identity, csrf: Option<String>) -> WhoAmI {
+    WhoAmI {
+        token_id: identity.token_id,
+        name: identity.name.clone(),
+        scope: identity.scope.to_string(),
+        csrf,
+    }
+}
+
+pub(crate) fn token(token: Token) -> TokenItem {
+    TokenItem {
+        token_id: token.token_id,
+        name: token.name,
+        scope: token.scope,
+        created_at: token.created_at,
+        expires_at: token.expires_at,
+    }
+}
+
+fn file(file: KnownFile) -> WorkspaceFile {
+    WorkspaceFile {
+        path: file.path,
+        kind: file.kind,
+        size_bytes: file.size_bytes,
+        mode: file.mode,
+        modified_at: file.modified_at,
+        hash: file.hash,
+    }
+}

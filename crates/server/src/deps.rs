@@ -1,0 +1,88 @@
+//! What the server is given.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use bytes::Bytes;
+use warren_env::{Env, Tasks};
+use warren_gateway::Gateway;
+use warren_runtime::api::Runtime;
+
+use crate::{handlers::Readiness, hosts::Hosts};
+
+/// Writes all figures in Prometheus' text format.
+pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Everything the server needs.
+#[derive(Clone)]
+pub struct Deps {
+    /// Carries out what is asked.
+    pub runtime: Arc<dyn Runtime>,
+    /// Says who may ask.
+    pub gateway: Gateway,
+    /// Time and ids.
+    pub env: Env,
+    /// Where requests run. When it is cancelled, streams end and waiting readers are sent away.
+    pub tasks: Tasks,
+    /// Where the figures come from.
+    pub metrics: RenderMetrics,
+    /// How it behaves.
+    pub options: Options,
+}
+
+/// How the server behaves.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The address it listens on: requests for it are welcome.
+    pub listen: SocketAddr,
+    /// Other names it is known by, as `warren.example.com`: those of a proxy before it.
+    pub allowed_hosts: Vec<String>,
+    /// The largest JSON body, in bytes.
+    pub body_limit: usize,
+    /// Cookies travel over TLS only: for a server behind a proxy that speaks it.
+    pub secure_cookies: bool,
+}
+
+impl Options {
+    /// The defaults for a listener.
+    #[must_use]
+    pub fn new(listen: SocketAddr) -> Self {
+        Self { listen, allowed_hosts: Vec::new(), body_limit: 1024 * 1024, secure_cookies: false }
+    }
+
+    /// Whether nobody but this machine can reach the server. Other names mean that a proxy stands before it.
+    #[must_use]
+    pub fn is_loopback_only(&self) -> bool {
+        self.listen.ip().is_loopback() && self.allowed_hosts.is_empty()
+    }
+}
+
+/// What all requests share. A cheap clone.
+pub(crate) type App = Arc<Shared>;
+
+pub(crate) struct Shared {
+    pub(crate) deps: Deps,
+    pub(crate) hosts: Hosts,
+    /// The OpenAPI document, written once.
+    pub(crate) openapi: Bytes,
+    pub(crate) readiness: Readiness,
+}
+
+impl Shared {
+    pub(crate) fn new(deps: Deps) -> App {
+        let document = warren_wire::openapi(env!("CARGO_PKG_VERSION"));
+        Arc::new(Self {
+            hosts: Hosts::new(deps.options.listen, &deps.options.allowed_hosts),
+            openapi: Bytes::from(document.to_string()),
+            readiness: Readiness::default(),
+            deps,
+        })
+    }
+
+    pub(crate) fn runtime(&self) -> &dyn Runtime {
+        self.deps.runtime.as_ref()
+    }
+
+    pub(crate) fn gateway(&self) -> &Gateway {
+        &self.deps.gateway
+    }
+}

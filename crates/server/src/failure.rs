@@ -1,0 +1,182 @@
+//! What went wrong with a request, and how it is told.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use warren_domain::ErrorCode;
+use warren_gateway::{AuthenticateError, Denied, RequestError};
+use warren_runtime::api::SessionError;
+use warren_wire::{At, Problem};
+
+/// A failure on its way out. Only the edge writes it, as a problem document, because only the edge knows the request.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub(crate) code: ErrorCode,
+    detail: String,
+    hint: Option<String>,
+    at: Option<At>,
+    /// For the log, never for the client.
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// What a problem document says about the request.
+pub(crate) struct Told<'a> {
+    pub(crate) request_id: &'a str,
+    pub(crate) path: &'a str,
+}
+
+impl Failure {
+    pub(crate) fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), hint: None, at: None, cause: None }
+    }
+
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(ErrorCode::BadRequest, detail)
+    }
+
+    pub(crate) fn not_found(kind: &str, id: impl fmt::Display) -> Self {
+        Self::new(ErrorCode::NotFound, format!("there is no {kind} `{id}`"))
+    }
+
+    /// A failure of ours: the client learns only that there was one.
+    pub(crate) fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let detail = "something failed on our side; the log has it under the request id";
+        Self { cause: Some(Arc::from(cause.into())), ..Self::new(ErrorCode::Internal, detail) }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn at(mut self, at: At) -> Self {
+        self.at = Some(at);
+        self
+    }
+
+    /// The problem document.
+    pub(crate) fn tell(&self, told: &Told<'_>) -> Problem {
+        Problem {
+            kind: Problem::type_of(self.code),
+            title: Problem::title_of(self.code),
+            status: self.code.status(),
+            detail: self.detail.clone(),
+            code: self.code,
+            hint: self.hint.clone(),
+            at: self.at.clone(),
+            request_id: told.request_id.to_owned(),
+            instance: told.path.to_owned(),
+        }
+    }
+
+    /// The cause and its causes, for the log.
+    pub(crate) fn chain(&self) -> Option<String> {
+        let mut link: Option<&(dyn Error + 'static)> = self.cause.as_deref().map(|cause| cause as _);
+        let mut texts = Vec::new();
+        while let Some(error) = link {
+            texts.push(error.to_string());
+            link = error.source();
+        }
+        (!texts.is_empty()).then(|| texts.join(": "))
+    }
+}
+
+/// A bare answer that carries the failure to the edge.
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = status(self.code);
+        if self.code == ErrorCode::Unauthorized {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        if error.code() == ErrorCode::Internal {
+            return Failure::internal(error);
+        }
+        let failure = Failure::new(error.code(), error.to_string());
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
+        if error.code() == ErrorCode::Internal {
+            return Failure::internal(error);
+        }
+        let failure = Failure::new(error.code(), error.to_string());
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<AuthenticateError> for Failure {
+    fn from(error: AuthenticateError) -> Self {
+        match error {
+            AuthenticateError::Backend(_) => Failure::internal(error),
+            AuthenticateError::Unknown | AuthenticateError::Expired => {
+                Failure::new(ErrorCode::Unauthorized, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<Denied> for Failure {
+    fn from(denied: Denied) -> Self {
+        Failure::new(denied.code(), denied.to_string())
+    }
+}
+
+pub(crate) fn status(code: ErrorCode) -> StatusCode {
+    StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, Told, status};
+    use warren_domain::ErrorCode;
+    use warren_runtime::api::SessionError;
+
+    const TOLD: Told<'static> = Told { request_id: "r", path: "/p" };
+
+    #[test]
+    fn what_failed_on_our_side_is_logged_and_not_told() {
+        let source = std::io::Error::other("disk on fire at /secret/path");
+        let error = SessionError::Internal { doing: "read the log", source: Box::new(source) };
+        let failure = Failure::from(error);
+        let told = serde_json::to_string(&failure.tell(&TOLD)).expect("JSON");
+        assert!(!told.contains("disk") && !told.contains("log of"), "{told}");
+        let logged = failure.chain().expect("a cause");
+        assert_eq!(logged, "failed to read the log: disk on fire at /secret/path");
+    }
+
+    #[test]
+    fn a_refusal_of_the_runtime_keeps_its_code_its_words_and_its_hint() {
+        let failure = Failure::from(SessionError::Rejected(warren_domain::Rejection::Busy));
+        let problem = failure.tell(&TOLD);
+        assert_eq!((problem.status, problem.code), (409, ErrorCode::RunInProgress));
+        assert_eq!(problem.detail, "a run is in progress");
+        assert!(problem.hint.is_some());
+    }
+
+    #[test]
+    fn every_code_is_a_status_of_http() {
+        for code in ErrorCode::ALL {
+            assert_eq!(status(*code).as_u16(), code.status());
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Handlers: from a request to one operation and back, nothing else. One file per noun.
+
+pub(crate) mod auth;
+pub(crate) mod events;
+pub(crate) mod machine;
+pub(crate) mod messages;
+pub(crate) mod profiles;
+pub(crate) mod records;
+pub(crate) mod runs;
+pub(crate) mod sandboxes;
+pub(crate) mod sessions;
+pub(crate) mod tokens;
+
+pub(crate) use machine::Readiness;

@@ -1,0 +1,53 @@
+//! Signing browsers in and out.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::IntoResponse,
+};
+use warren_gateway::Secret;
+use warren_wire::SignInLink;
+
+use crate::{
+    choke::{Call, Credential},
+    convert, cookies,
+    failure::Failure,
+    respond::{self, Answer},
+};
+
+pub(crate) async fn link(call: Call) -> Answer {
+    let link = call.app().gateway().sign_in_link_for(call.identity()?)?;
+    let made = SignInLink { path: format!("/auth?code={}", link.code), expires_at: link.expires_at };
+    respond::json(StatusCode::CREATED, &made)
+}
+
+pub(crate) async fn sign_in(call: Call) -> Answer {
+    let code = call.query().text("code").unwrap_or_default();
+    let signed_in = call.app().gateway().sign_in(code).await?;
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
+    cookies::set(headers, &signed_in, call.app().deps.options.secure_cookies)?;
+    Ok(response)
+}
+
+/// Ends a browser's sign-in. A token that was shown in a header is not touched: revoking it is another thing.
+pub(crate) async fn sign_out(call: Call) -> Answer {
+    let caller = call.caller()?;
+    if matches!(caller.credential, Credential::Token) {
+        return Err(Failure::bad_request("only a browser that signed in can sign out")
+            .hint("revoke a token with `DELETE /api/tokens/{tokenId}`"));
+    }
+    call.app().gateway().sign_out(&caller.identity).await?;
+    let mut response = respond::nothing()?;
+    cookies::clear(response.headers_mut(), call.app().deps.options.secure_cookies)?;
+    Ok(response)
+}
+
+pub(crate) async fn who_am_i(call: Call) -> Answer {
+    let caller = call.caller()?;
+    let csrf = match &caller.credential {
+        Credential::Token => None,
+        Credential::Cookie(secret) => Secret::parse(secret).map(|secret| secret.csrf()),
+    };
+    respond::ok(&convert::who(&caller.identity, csrf))
+}

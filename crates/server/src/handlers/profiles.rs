@@ -1,0 +1,39 @@
+//! Profiles.
+
+use warren_domain::{AgentProfile, ProfileId};
+use warren_wire::ProfileList;
+
+use crate::{
+    choke::Call,
+    failure::Failure,
+    respond::{self, Answer},
+};
+
+pub(crate) async fn list(call: Call) -> Answer {
+    let profiles = call.app().gateway().profile_list(call.identity()?).await?;
+    respond::ok(&ProfileList { profiles })
+}
+
+pub(crate) async fn get(call: Call) -> Answer {
+    respond::ok(&call.app().gateway().profile_get(call.identity()?, &id(&call)).await?)
+}
+
+pub(crate) async fn put(call: Call) -> Answer {
+    let sent: AgentProfile = call.json()?;
+    let id = id(&call);
+    if !sent.id.as_str().is_empty() && sent.id != id {
+        return Err(Failure::bad_request(format!("the path says `{id}`, the body says `{}`", sent.id))
+            .hint("leave `id` out of the body"));
+    }
+    let profile = AgentProfile { id, ..sent };
+    respond::ok(&call.app().gateway().profile_put(call.identity()?, profile).await?)
+}
+
+pub(crate) async fn delete(call: Call) -> Answer {
+    call.app().gateway().profile_delete(call.identity()?, &id(&call)).await?;
+    respond::nothing()
+}
+
+fn id(call: &Call) -> ProfileId {
+    ProfileId::from(call.parameter("profileId"))
+}

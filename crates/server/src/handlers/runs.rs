@@ -1,0 +1,54 @@
+//! Runs.
+
+use warren_domain::RunId;
+use warren_wire::{RunPage, RunReword};
+
+use super::sessions::limit;
+use crate::{
+    choke::Call,
+    convert,
+    failure::Failure,
+    respond::{self, Answer},
+};
+
+/// Runs in one part of a list, unless the client says otherwise.
+const DEFAULT_LIMIT: u64 = 50;
+
+pub(crate) async fn list(call: Call) -> Answer {
+    let before = call.query().text("cursor").map(cursor).transpose()?;
+    let limit = limit(&call, DEFAULT_LIMIT);
+    let page = call.runtime().runs().run_list(call.session()?, before, limit).await?;
+    let last = page.items.last().map(|run| run.run_id.to_string());
+    respond::ok(&RunPage {
+        next_cursor: last.filter(|_| page.more),
+        runs: page.items.into_iter().map(convert::run).collect(),
+    })
+}
+
+pub(crate) async fn get(call: Call) -> Answer {
+    let run = call.runtime().runs().run_get(call.session()?, run(&call)?).await?;
+    respond::ok(&convert::run(run))
+}
+
+pub(crate) async fn reword(call: Call) -> Answer {
+    let RunReword { content } = call.json()?;
+    let run = call.runtime().runs().run_reword(call.session()?, run(&call)?, content).await?;
+    respond::ok(&convert::run(run))
+}
+
+pub(crate) async fn drop_queued(call: Call) -> Answer {
+    let by = call.identity()?.name.clone();
+    call.runtime().runs().run_drop(call.session()?, run(&call)?, by).await?;
+    respond::nothing()
+}
+
+fn run(call: &Call) -> Result<RunId, Failure> {
+    let text = call.parameter("runId");
+    text.parse().map_err(|_| Failure::not_found("run", text.escape_debug()))
+}
+
+fn cursor(text: &str) -> Result<RunId, Failure> {
+    text.parse().map_err(|_| {
+        Failure::bad_request("`cursor` is not one that a list gave").hint("pass `nextCursor` as it came")
+    })
+}

@@ -1,0 +1,118 @@
+//! Which names this server answers to. A web page can make a browser call any address under a name of the page's own
+//! choice; it cannot make the name ours.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::{HeaderMap, Method, Uri, header};
+use warren_domain::ErrorCode;
+
+use crate::failure::Failure;
+
+/// The names.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    /// Lowercase, without a port.
+    names: Vec<String>,
+    /// It listens on every address of the machine: then any address is ours, for names are what can be faked.
+    any_address: bool,
+}
+
+/// A host and a port, as `Host` and `Origin` write them.
+#[derive(Debug, PartialEq, Eq)]
+struct Authority<'a> {
+    host: &'a str,
+    port: Option<&'a str>,
+}
+
+impl Hosts {
+    pub(crate) fn new(listen: SocketAddr, configured: &[String]) -> Self {
+        let mut names: Vec<String> = configured.iter().map(|name| name.to_lowercase()).collect();
+        names.push(listen.ip().to_string());
+        Self { names, any_address: listen.ip().is_unspecified() }
+    }
+
+    /// Refuses what was meant for another server, and what a page of another origin wants changed.
+    pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
+        let host = target(uri, headers)?;
+        if !self.is_ours(host.host) {
+            let detail = format!("this server is not `{}`", host.host);
+            return Err(Failure::new(ErrorCode::Misdirected, detail)
+                .hint("use the address the server printed, or add the name to its allowed hosts"));
+        }
+        if method.is_safe() || self.is_same_origin(&host, headers) {
+            return Ok(());
+        }
+        Err(Failure::new(ErrorCode::Forbidden, "the call comes from a page of another origin")
+            .hint("pages may change things only on the server they came from"))
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.').to_lowercase();
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+        let is_our_address = address.is_some_and(|address| self.any_address || address.is_loopback());
+        let bare = address.map_or(host.clone(), |address| address.to_string());
+        host == "localhost" || is_our_address || self.names.contains(&bare)
+    }
+
+    /// Programs send no `Origin`; browsers always do for calls that change something, unless they are old, and those
+    /// tell by `Sec-Fetch-Site` or are stopped by the cookie's `SameSite`.
+    fn is_same_origin(&self, host: &Authority<'_>, headers: &HeaderMap) -> bool {
+        let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("null"));
+        match text("origin") {
+            Some(origin) => self.is_our_origin(host, origin),
+            None => matches!(text("sec-fetch-site"), None | Some("same-origin" | "none")),
+        }
+    }
+
+    fn is_our_origin(&self, host: &Authority<'_>, origin: &str) -> bool {
+        let Some((scheme, rest)) = origin.split_once("://") else { return false };
+        let Some(from) = Authority::parse(rest) else { return false };
+        let is_named = self.names.iter().any(|name| name.eq_ignore_ascii_case(from.host));
+        let same = from.host.eq_ignore_ascii_case(host.host) && from.port == host.port;
+        // A proxy may call us by another name than the browser called it; an address never comes through one.
+        matches!(scheme, "http" | "https") && (same || (is_named && from.host.parse::<IpAddr>().is_err()))
+    }
+}
+
+impl<'a> Authority<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let end = rest.find(']')?;
+                let port = &rest[end + 1..];
+                (&text[..end + 2], if port.is_empty() { None } else { Some(port.strip_prefix(':')?) })
+            }
+            None => match text.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (text, None),
+            },
+        };
+        let is_host = !host.is_empty()
+            && host
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b':' | b'[' | b']'));
+        let is_port = port.is_none_or(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
+        (is_host && is_port).then_some(Self { host, port })
+    }
+}
+
+/// Whom the request is for. Two different answers are no answer.
+fn target<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Result<Authority<'a>, Failure> {
+    let refuse = || Failure::new(ErrorCode::Misdirected, "the request does not say which server it is for");
+    let mut named = headers.get_all(header::HOST).iter();
+    let (first, second) = (named.next(), named.next());
+    if second.is_some() {
+        return Err(refuse().hint("send one `Host` header"));
+    }
+    let from_header = first.map(|value| value.to_str().unwrap_or_default());
+    let from_uri = uri.authority().map(axum::http::uri::Authority::as_str);
+    let text = match (from_uri, from_header) {
+        (Some(one), Some(two)) if one != two => return Err(refuse()),
+        (Some(text), _) | (None, Some(text)) => text,
+        (None, None) => return Err(refuse().hint("send a `Host` header")),
+    };
+    Authority::parse(text).ok_or_else(refuse)
+}
+
+#[cfg(test)]
+mod tests;

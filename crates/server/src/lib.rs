@@ -1,0 +1,33 @@
+//! Speaks HTTP: REST and server-sent events, in front of the gateway and the runtime.
+//!
+//! In: requests. Out: what the runtime recorded, as [`warren_wire`] shapes it; every failure as a problem document.
+//! A request passes the edge (request id, `Host`, `Origin`, panics), then the one choke point (who are you, may you),
+//! and only then a handler, which turns it into one operation.
+//! **Invariant:** a handler is reached through the choke point or not at all, because only the choke point can make the
+//! `Call` it takes; and nothing here knows SQL or sandbox backends.
+//! Start with [`router`], then `choke::enter`, then any file of `handlers`.
+
+mod deps;
+mod router;
+mod serve;
+
+mod choke;
+mod edge;
+mod registry;
+
+mod accept;
+mod body;
+mod cookies;
+mod failure;
+mod hosts;
+mod query;
+mod respond;
+mod sse;
+
+mod convert;
+mod error_pages;
+mod handlers;
+
+pub use deps::{Deps, Options, RenderMetrics};
+pub use router::router;
+pub use serve::{ServeOptions, serve};

@@ -1,0 +1,61 @@
+//! Which handler carries out which route. The match is complete or does not compile.
+
+use warren_wire::RouteName;
+
+use crate::{
+    choke::Handler,
+    handlers::{auth, events, machine, messages, profiles, records, runs, sandboxes, sessions, tokens},
+};
+
+macro_rules! boxed {
+    ($handler:path) => {
+        |call| Box::pin($handler(call))
+    };
+}
+
+pub(crate) fn handler(name: RouteName) -> Handler {
+    match name {
+        RouteName::AuthLink => boxed!(auth::link),
+        RouteName::AuthSignIn => boxed!(auth::sign_in),
+        RouteName::AuthSignOut => boxed!(auth::sign_out),
+        RouteName::AuthWhoAmI => boxed!(auth::who_am_i),
+        RouteName::BlobGet => boxed!(records::blob),
+        RouteName::DoctorGet => boxed!(machine::doctor),
+        RouteName::ErrorPage => boxed!(machine::error_page),
+        RouteName::EventRead => boxed!(events::read),
+        RouteName::Health => boxed!(machine::health),
+        RouteName::MessageList => boxed!(messages::list),
+        RouteName::MessageSend => boxed!(messages::send),
+        RouteName::Metrics => boxed!(machine::metrics),
+        RouteName::OpenApi => boxed!(machine::openapi),
+        RouteName::ProfileDelete => boxed!(profiles::delete),
+        RouteName::ProfileGet => boxed!(profiles::get),
+        RouteName::ProfileList => boxed!(profiles::list),
+        RouteName::ProfilePut => boxed!(profiles::put),
+        RouteName::Ready => boxed!(machine::ready),
+        RouteName::RunDrop => boxed!(runs::drop_queued),
+        RouteName::RunGet => boxed!(runs::get),
+        RouteName::RunList => boxed!(runs::list),
+        RouteName::RunReword => boxed!(runs::reword),
+        RouteName::SandboxGet => boxed!(sandboxes::get),
+        RouteName::SandboxList => boxed!(sandboxes::list),
+        RouteName::SandboxStart => boxed!(sandboxes::start),
+        RouteName::SandboxStop => boxed!(sandboxes::stop),
+        RouteName::SessionChanges => boxed!(events::changes),
+        RouteName::SessionCreate => boxed!(sessions::create),
+        RouteName::SessionEnd => boxed!(sessions::end),
+        RouteName::SessionErase => boxed!(sessions::erase),
+        RouteName::SessionGet => boxed!(sessions::get),
+        RouteName::SessionInterrupt => boxed!(sessions::interrupt),
+        RouteName::SessionList => boxed!(sessions::list),
+        RouteName::SessionLoad => boxed!(sessions::load),
+        RouteName::SessionUnload => boxed!(sessions::unload),
+        RouteName::SessionUpdate => boxed!(sessions::update),
+        RouteName::TokenCreate => boxed!(tokens::create),
+        RouteName::TokenDelete => boxed!(tokens::delete),
+        RouteName::TokenGet => boxed!(tokens::get),
+        RouteName::TokenList => boxed!(tokens::list),
+        RouteName::TranscriptGet => boxed!(records::transcript),
+        RouteName::UsageGet => boxed!(machine::usage),
+    }
+}

@@ -1,0 +1,55 @@
+//! The router, made from the table.
+
+use axum::{
+    Router,
+    extract::Request,
+    middleware,
+    routing::{MethodFilter, on},
+};
+use warren_domain::ErrorCode;
+use warren_wire::{Method, ROUTES};
+
+use crate::{
+    choke,
+    deps::{Deps, Shared},
+    edge,
+    failure::Failure,
+    registry,
+};
+
+/// All routes of the table, behind the edge and the choke point.
+pub fn router(deps: Deps) -> Router {
+    let app = Shared::new(deps);
+    let mut router = Router::new();
+    for route in ROUTES {
+        let handler = registry::handler(route.name);
+        let app = app.clone();
+        let answer = move |request: Request| choke::answer(app.clone(), route, handler, request);
+        router = router.route(route.path, on(filter(route.method), answer));
+    }
+    router
+        .fallback(no_such_route)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(middleware::from_fn_with_state(app, edge::pass))
+}
+
+fn filter(method: Method) -> MethodFilter {
+    match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Put => MethodFilter::PUT,
+        Method::Patch => MethodFilter::PATCH,
+        Method::Delete => MethodFilter::DELETE,
+    }
+}
+
+async fn no_such_route(request: Request) -> Failure {
+    Failure::new(ErrorCode::NotFound, format!("there is no route `{}`", request.uri().path()))
+        .hint("see `/openapi.json`")
+}
+
+async fn no_such_method(request: Request) -> Failure {
+    let (method, path) = (request.method(), request.uri().path());
+    Failure::new(ErrorCode::MethodNotAllowed, format!("`{path}` does not answer {method}"))
+        .hint("the `Allow` header says which methods it answers")
+}

@@ -1,0 +1,18 @@
+//! The server in process, over a real store, with a runtime that only records what it is told.
+
+#![expect(clippy::expect_used, reason = "a test's helpers fail the test")]
+
+#[path = "server/access.rs"]
+mod access;
+#[path = "server/fake.rs"]
+mod fake;
+#[path = "server/input.rs"]
+mod input;
+#[path = "server/listener.rs"]
+mod listener;
+#[path = "server/sessions.rs"]
+mod sessions;
+#[path = "server/streams.rs"]
+mod streams;
+#[path = "server/support.rs"]
+mod support;

@@ -1,0 +1,308 @@
+//! A runtime without agents and sandboxes: sessions and logs are real, in a real store; what would be done is noted.
+
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use serde_json::{Value, json};
+use warren_domain::{
+    BlobHash, Content, Conversations, Draft, EventBody, Fence, Rejection, RunId, RunInput, RunStatus, Seq,
+    SessionChanges, SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
+};
+use warren_env::Env;
+use warren_runtime::api::{
+    Changes, Follow, Force, LogEntry, NewMessage, NewSession, Page, Records, RunRecord, Runs, Runtime,
+    SandboxReport, Sandboxes, Sent, SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary,
+    Sessions, StateFilter, UsageQuery, UsageRow,
+};
+use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
+
+pub(crate) struct FakeRuntime {
+    store: Store,
+    live: Live,
+    env: Env,
+    loaded: Mutex<Vec<SessionId>>,
+    /// How many sandboxes were started.
+    pub(crate) n_started: AtomicUsize,
+}
+
+impl FakeRuntime {
+    pub(crate) fn new(store: Store, live: Live, env: Env) -> Self {
+        Self { store, live, env, loaded: Mutex::default(), n_started: AtomicUsize::new(0) }
+    }
+
+    /// Records what an agent would have said.
+    pub(crate) async fn emit(&self, session: SessionId, drafts: Vec<Draft>) -> Seq {
+        self.commit(session, drafts, Vec::new()).await
+    }
+
+    async fn commit(&self, session: SessionId, drafts: Vec<Draft>, changes: Vec<Change>) -> Seq {
+        let expected = self.store.log.head(session).await.expect("a head").unwrap_or_default();
+        let entries = drafts.into_iter().zip(expected.0 + 1..).map(|(draft, seq)| {
+            LogEntry::of(&draft.numbered(Seq(seq), session, self.env.now())).expect("JSON")
+        });
+        let entries = entries.collect();
+        let commit = Commit { session, fence: Fence(0), expected, entries, changes };
+        self.live.commit(commit).await.expect("a commit")
+    }
+
+    async fn record(&self, session: SessionId) -> Result<SessionRecord, SessionError> {
+        let found = self.store.sessions.session(session).await.expect("the store");
+        found.ok_or_else(|| SessionError::NotFound { kind: "session", id: session.to_string() })
+    }
+
+    fn summary(&self, record: SessionRecord) -> SessionSummary {
+        let is_loaded = self.loaded.lock().expect("a lock").contains(&record.session_id);
+        SessionSummary { record, runtime: SessionRuntimeState { is_loaded, sandbox: None }, running: None }
+    }
+
+    async fn report(&self, session: SessionId) -> Result<SandboxReport, SessionError> {
+        let state = self.summary(self.record(session).await?).runtime;
+        Ok(SandboxReport {
+            session_id: session,
+            state,
+            isolation: None,
+            resources: None,
+            limits: None,
+            log: Vec::new(),
+        })
+    }
+}
+
+impl Runtime for FakeRuntime {
+    fn sessions(&self) -> &dyn Sessions {
+        self
+    }
+    fn runs(&self) -> &dyn Runs {
+        self
+    }
+    fn records(&self) -> &dyn Records {
+        self
+    }
+    fn sandboxes(&self) -> &dyn Sandboxes {
+        self
+    }
+}
+
+#[async_trait]
+impl Sessions for FakeRuntime {
+    async fn session_create(&self, new: NewSession) -> Result<SessionSummary, SessionError> {
+        let (session_id, now) = (self.env.session_id(), self.env.now());
+        let record = SessionRecord {
+            session_id,
+            partition: new.partition,
+            project_id: new.project,
+            workspace_id: new.workspace.unwrap_or(WorkspaceId(self.env.uuid())),
+            agent_type: new.agent_type.clone(),
+            profile: new.profile.clone(),
+            name: new.name.clone(),
+            metadata: new.metadata,
+            options: serde_json::to_value(new.options).expect("JSON"),
+            forked_from: None,
+            created_at: now,
+            last_activity: now,
+            head: Seq(1),
+            version: Version(0),
+        };
+        let created = EventBody::SessionCreated {
+            agent_type: new.agent_type,
+            profile: new.profile,
+            name: new.name,
+            forked_from: None,
+        };
+        let change = Change::CreateSession(Box::new(record.clone()));
+        self.commit(session_id, vec![Draft::of_session(created)], vec![change]).await;
+        Ok(self.summary(record))
+    }
+
+    async fn session_list(
+        &self,
+        query: SessionQuery,
+        _: Option<StateFilter>,
+    ) -> Result<Page<SessionSummary>, SessionError> {
+        let page = self.store.sessions.sessions(&query).await.expect("the store");
+        let items = page.items.into_iter().map(|record| self.summary(record)).collect();
+        Ok(Page { items, more: page.more })
+    }
+
+    async fn session_get(&self, session: SessionId) -> Result<SessionSummary, SessionError> {
+        Ok(self.summary(self.record(session).await?))
+    }
+
+    async fn session_load(&self, session: SessionId) -> Result<SessionSummary, SessionError> {
+        let record = self.record(session).await?;
+        self.loaded.lock().expect("a lock").push(session);
+        Ok(self.summary(record))
+    }
+
+    async fn session_unload(&self, session: SessionId, force: Force) -> Result<SessionSummary, SessionError> {
+        if force == Force::No {
+            return Err(SessionError::Rejected(Rejection::Busy));
+        }
+        self.loaded.lock().expect("a lock").retain(|loaded| *loaded != session);
+        self.session_get(session).await
+    }
+
+    async fn session_update(
+        &self,
+        session: SessionId,
+        changes: SessionChanges,
+    ) -> Result<SessionSummary, SessionError> {
+        let update = Change::UpdateSession(SessionUpdate {
+            name: changes.name.clone(),
+            metadata: changes.metadata.clone(),
+            options: changes.options.clone(),
+            last_activity: None,
+        });
+        let updated = Draft::of_session(EventBody::SessionUpdated { changes });
+        self.commit(session, vec![updated], vec![update]).await;
+        self.session_get(session).await
+    }
+
+    async fn session_end(&self, _: SessionId, reason: String) -> Result<SessionSummary, SessionError> {
+        panic!("{reason}");
+    }
+
+    async fn session_erase(&self, session: SessionId) -> Result<(), SessionError> {
+        self.live.erase(session).await.expect("the store");
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Runs for FakeRuntime {
+    async fn run_send(&self, session: SessionId, message: NewMessage) -> Result<Sent, SessionError> {
+        let run = self.env.run_id();
+        let started = EventBody::RunStarted {
+            input: message.content.clone(),
+            base_version: Version(0),
+            grant: None,
+            toggles: None,
+        };
+        let head = self.store.log.head(session).await.expect("the store").unwrap_or_default();
+        let record = RunRecord {
+            run_id: run,
+            session_id: session,
+            status: RunStatus::Running,
+            input: RunInput { content: message.content, options: message.options, base_version: None },
+            created_at: self.env.now(),
+            started_at: None,
+            ended_at: None,
+            base_version: None,
+            version: None,
+            seq: head.next(),
+            usage: Usage::default(),
+            error: None,
+        };
+        let change = Change::PutRun(Box::new(record));
+        let seq = self.commit(session, vec![Draft::of_run(run, started)], vec![change]).await;
+        Ok(Sent { run, seq })
+    }
+
+    async fn run_interrupt(&self, _: SessionId, _: String) -> Result<Option<RunId>, SessionError> {
+        Ok(None)
+    }
+
+    async fn run_get(&self, session: SessionId, run: RunId) -> Result<RunRecord, SessionError> {
+        let found = self.store.runs.run(session, run).await.expect("the store");
+        found.ok_or_else(|| SessionError::NotFound { kind: "run", id: run.to_string() })
+    }
+
+    async fn run_list(
+        &self,
+        session: SessionId,
+        before: Option<RunId>,
+        limit: u32,
+    ) -> Result<Page<RunRecord>, SessionError> {
+        Ok(self.store.runs.runs(session, before, limit).await.expect("the store"))
+    }
+
+    async fn run_reword(&self, _: SessionId, run: RunId, _: Content) -> Result<RunRecord, SessionError> {
+        Err(SessionError::Rejected(Rejection::NotQueued(run)))
+    }
+
+    async fn run_drop(&self, _: SessionId, run: RunId, _: String) -> Result<(), SessionError> {
+        Err(SessionError::Rejected(Rejection::NotQueued(run)))
+    }
+
+    async fn usage(&self, query: UsageQuery) -> Result<Vec<UsageRow>, SessionError> {
+        Ok(self.store.runs.usage(&query).await.expect("the store"))
+    }
+}
+
+#[async_trait]
+impl Records for FakeRuntime {
+    async fn session_detail(&self, session: SessionId) -> Result<SessionDetail, SessionError> {
+        let summary = self.session_get(session).await?;
+        let entries = self.store.log.read(session, Seq(0), 10_000).await.expect("the store");
+        let mut conversations = Conversations::default();
+        entries.iter().for_each(|entry| conversations.apply(&entry.event().expect("an event")));
+        Ok(SessionDetail { last_seq: summary.record.head, summary, conversations, files: Vec::new() })
+    }
+
+    async fn events_read(
+        &self,
+        session: SessionId,
+        after: Seq,
+        limit: u32,
+        wait: Option<Duration>,
+    ) -> Result<(Vec<LogEntry>, Seq), SessionError> {
+        let head = self.store.log.head(session).await.expect("the store").unwrap_or_default();
+        if let (true, Some(wait)) = (head <= after, wait) {
+            // Whether something came or not, the log is read below.
+            let _ = tokio::time::timeout(wait, self.live.follow(session, after).next()).await;
+        }
+        let entries = self.store.log.read(session, after, limit).await.expect("the store");
+        let head = self.store.log.head(session).await.expect("the store").unwrap_or_default();
+        Ok((entries, head))
+    }
+
+    async fn events_follow(&self, session: SessionId, after: Seq) -> Result<Follow, SessionError> {
+        Ok(self.live.follow(session, after))
+    }
+
+    async fn transcript(&self, _: SessionId, thread: &str) -> Result<Bytes, SessionError> {
+        Ok(Bytes::from(format!("transcript of `{thread}`")))
+    }
+
+    async fn blob(&self, _: SessionId, hash: &BlobHash) -> Result<Bytes, SessionError> {
+        Err(SessionError::NotFound { kind: "blob", id: hash.to_string() })
+    }
+
+    fn changes(&self) -> Changes {
+        self.live.changes()
+    }
+}
+
+#[async_trait]
+impl Sandboxes for FakeRuntime {
+    async fn sandbox_start(&self, session: SessionId) -> Result<SandboxReport, SessionError> {
+        self.n_started.fetch_add(1, Ordering::SeqCst);
+        self.report(session).await
+    }
+
+    async fn sandbox_stop(&self, _: SessionId, _: Force) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn sandbox_get(&self, session: SessionId) -> Result<SandboxReport, SessionError> {
+        self.report(session).await
+    }
+
+    async fn sandbox_list(&self) -> Vec<SandboxReport> {
+        let query = SessionQuery { limit: 100, ..SessionQuery::default() };
+        let sessions = self.store.sessions.sessions(&query).await.expect("the store").items;
+        let reports = sessions.into_iter().map(|record| self.report(record.session_id));
+        futures::future::join_all(reports).await.into_iter().flatten().collect()
+    }
+
+    async fn probe(&self) -> Value {
+        json!({"isolation": {"usable": true}})
+    }
+}

@@ -1,0 +1,92 @@
+//! Tokens and sign-in.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use warren_domain::{Timestamp, TokenId};
+
+/// The cookie that signs a browser in; pages cannot read it.
+pub const SESSION_COOKIE: &str = "warren_session";
+/// The cookie that pages of ours read, to put its value into [`CSRF_HEADER`].
+pub const CSRF_COOKIE: &str = "warren_csrf";
+/// With a cookie, calls that change something carry the value of [`CSRF_COOKIE`] here.
+pub const CSRF_HEADER: &str = "X-Warren-CSRF";
+
+/// Makes a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TokenCreate {
+    /// A name for people.
+    pub name: String,
+    /// What it may do: `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`.
+    pub scope: String,
+    /// When it stops working; never if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A token, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenItem {
+    /// Its public name.
+    pub token_id: TokenId,
+    /// A name for people.
+    pub name: String,
+    /// What it may do.
+    pub scope: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it stops working.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A new token with its secret, which is shown this once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenCreated {
+    /// Goes into `Authorization: Bearer …`. It is not kept here and cannot be shown again.
+    pub secret: String,
+    /// The token.
+    #[serde(flatten)]
+    pub token: TokenItem,
+}
+
+impl std::fmt::Debug for TokenCreated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenCreated").field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+/// All tokens, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenList {
+    /// All of them.
+    pub tokens: Vec<TokenItem>,
+}
+
+/// Signs a browser in, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignInLink {
+    /// Path and query to open on this server.
+    pub path: String,
+    /// When the link stops working.
+    pub expires_at: Timestamp,
+}
+
+/// Who the server takes the caller for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WhoAmI {
+    /// The token the caller showed, or the one behind the browser's cookie.
+    pub token_id: TokenId,
+    /// Its name for people.
+    pub name: String,
+    /// What it may do.
+    pub scope: String,
+    /// For browsers: the value of `X-Warren-CSRF` that calls which change something need.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub csrf: Option<String>,
+}

@@ -1,0 +1,51 @@
+//! Reading logs, and news about the list of sessions.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use warren_domain::{Event, Seq, SessionId};
+
+use crate::SessionListItem;
+
+/// Part of a session's log, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventPage {
+    /// The part. The server writes the stored bytes; it does not serialise them anew.
+    pub events: Vec<Event>,
+    /// Pass it as `after` for the next part: the last number of this part, never one that was left out.
+    pub last_seq: Seq,
+    /// The head of the log: when it is greater than `lastSeq` there is more.
+    pub head: Seq,
+}
+
+/// What a line of `GET /api/events` says: something about the list of sessions is new. It has no number; whoever was
+/// away lists the sessions again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionsChanged {
+    /// Always `sessions_changed`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What happened.
+    pub change: SessionNews,
+    /// To which session; absent when news were missed and the list should be read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// The session as it is listed now; absent when it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionListItem>,
+}
+
+/// What happened to a session, as far as a list shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionNews {
+    /// It is new.
+    Created,
+    /// Its data or its state changed.
+    Changed,
+    /// It is gone.
+    Erased,
+    /// The reader was too slow and missed some: read the list again.
+    Missed,
+}

@@ -1,0 +1,39 @@
+//! Every public JSON shape, and the table of routes they travel on.
+//!
+//! Stands between the server and its clients: the server answers in these types, clients read the same ones, and the
+//! OpenAPI document is made from them and from [`ROUTES`].
+//! **Invariant:** no logic. Nothing here knows HTTP libraries, the runtime or who is asking; a request with a field
+//! that is not in its type is refused, an answer only ever gains fields.
+//! Start with [`ROUTES`], then [`SessionCreate`] and [`MessageSend`].
+
+mod routes;
+mod table;
+
+mod auth;
+mod event;
+mod machine;
+mod message;
+mod problem;
+mod profile;
+mod run;
+mod session;
+
+mod openapi;
+
+pub use auth::{
+    CSRF_COOKIE, CSRF_HEADER, SESSION_COOKIE, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList,
+    WhoAmI,
+};
+pub use event::{EventPage, SessionNews, SessionsChanged};
+pub use machine::{Doctor, Health, Ready, SandboxItem, SandboxList, UsageReport, UsageRow};
+pub use message::{MessageAccepted, MessagePage, MessageSend};
+pub use openapi::openapi;
+pub use problem::{At, Problem};
+pub use profile::ProfileList;
+pub use routes::{Access, Answer, Media, Method, Query, QueryKind, Route, RouteName, Subject};
+pub use run::{Interrupted, RunItem, RunPage, RunProblem, RunReword};
+pub use session::{
+    Forced, RuntimeSessionData, SessionCreate, SessionEnd, SessionListItem, SessionOptions, SessionPage,
+    SessionPatch, SubagentThread, WorkspaceFile,
+};
+pub use table::ROUTES;

@@ -1,0 +1,51 @@
+//! Messages to a session.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use warren_domain::{Block, Content, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy};
+
+/// Sends a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MessageSend {
+    /// Text, or parts.
+    pub content: Content,
+    /// The same key gives the same run, for seven days; at most 255 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+    /// What to do while a run is going on; `queue` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when_busy: Option<WhenBusy>,
+    /// The model for this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How long this run may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_budget: Option<TimeBudget>,
+    /// The version the sender believes to be the latest; a stale one is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_version: Option<Version>,
+}
+
+/// A message that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageAccepted {
+    /// The run that carries it out.
+    pub run_id: RunId,
+    /// The session it was sent to.
+    pub session_id: SessionId,
+    /// The entry of the log that announced the run; its events begin there.
+    pub seq: Seq,
+}
+
+/// Part of a conversation, oldest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagePage {
+    /// The part.
+    pub blocks: Vec<Block>,
+    /// Pass it as `after` for the next part; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}

@@ -1,0 +1,54 @@
+//! The OpenAPI document, made from the table and the types.
+
+mod operation;
+mod schemas;
+
+use serde_json::{Map, Value, json};
+
+use crate::{CSRF_HEADER, ROUTES, SESSION_COOKIE};
+
+/// The whole document, for a server of this version.
+#[must_use]
+pub fn openapi(version: &str) -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let item = paths.entry(route.path).or_insert_with(|| json!({}));
+        item[route.method.as_str().to_lowercase()] = operation::operation(route);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Warren",
+            "version": version,
+            "summary": "Runs coding agents in sandboxes and keeps everything they do.",
+            "description": DESCRIPTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/", "description": "This server"}],
+        "security": [{"token": []}, {"cookie": [], "csrf": []}],
+        "tags": operation::tags(),
+        "paths": paths,
+        "components": {
+            "schemas": schemas::all(),
+            "responses": operation::shared_responses(),
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "A token: `Authorization: Bearer wrn_…`."},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE, "description": "Set at sign-in; HttpOnly."},
+                "csrf": {
+                    "type": "apiKey", "in": "header", "name": CSRF_HEADER,
+                    "description": "With a cookie, calls that change something carry the value of the cookie `warren_csrf` here."
+                },
+            },
+        },
+    })
+}
+
+const DESCRIPTION: &str = "\
+Errors are RFC 9457 problem documents with a stable `code`; `/errors/{code}` explains each. \
+Every answer has an `X-Request-Id`, which finds the request in the server's log; a client may set its own. \
+Lists page by `limit` and `cursor`. \
+Streams are server-sent events without an `event:` line: the type is inside the data, `id:` is the number in the log, \
+and `Last-Event-ID` (or `after`) resumes after it without a gap or a duplicate.";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! What a route is.
+
+use std::fmt;
+
+use warren_domain::ErrorCode;
+
+/// One row of the table: everything the server, the tests and the documentation need to know about a route.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// Its name: noun first. The server has exactly one handler for it.
+    pub name: RouteName,
+    /// The method it answers.
+    pub method: Method,
+    /// Its path, with `{parameters}`.
+    pub path: &'static str,
+    /// What it demands of the caller.
+    pub access: Access,
+    /// What it acts on, and so what the caller's scope is compared with.
+    pub subject: Subject,
+    /// One sentence for the documentation.
+    pub summary: &'static str,
+    /// Its query parameters; any other is refused.
+    pub query: &'static [Query],
+    /// The type of its JSON body, if it takes one.
+    pub body: Option<Body>,
+    /// How it answers when all is well; the first is the default.
+    pub answers: &'static [Answer],
+    /// Codes of its own, beside those that every route may answer.
+    pub errors: &'static [ErrorCode],
+}
+
+/// What a route demands of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing.
+    Public,
+    /// A token that may read.
+    Read,
+    /// A token that may change things.
+    Write,
+    /// An administrator's token, read-only or not.
+    AdminRead,
+    /// An administrator's token that may change things.
+    Admin,
+    /// As [`Access::AdminRead`], or nothing when only this machine can reach the listener.
+    AdminReadOrLocal,
+}
+
+/// What a route acts on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// The whole server.
+    Server,
+    /// Whatever the caller may see: answers are narrowed to it.
+    Visible,
+    /// The session whose id is the path's `{id}`.
+    Session,
+}
+
+/// The methods in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are HTTP's own")]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+/// A query parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Query {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: QueryKind,
+    /// One sentence for the documentation.
+    pub summary: &'static str,
+}
+
+/// What a query parameter takes.
+#[derive(Debug, Clone, Copy)]
+pub enum QueryKind {
+    /// Any text.
+    Text,
+    /// A UUID.
+    Id,
+    /// A point in time, as RFC 3339.
+    Time,
+    /// A whole number from the first to the second.
+    Number(u64, u64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+/// A JSON body.
+#[derive(Debug, Clone, Copy)]
+pub struct Body {
+    /// The name of its schema.
+    pub schema: &'static str,
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+/// One way a route answers when all is well.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The form of the body.
+    pub media: Media,
+    /// The name of the schema of the body, or of one line's data in a stream.
+    pub schema: Option<&'static str>,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    /// No body at all.
+    Nothing,
+    /// JSON.
+    Json,
+    /// Server-sent events.
+    EventStream,
+    /// Plain text.
+    Text,
+    /// A page for people.
+    Markdown,
+    /// Bytes.
+    Bytes,
+}
+
+impl Media {
+    /// The media type, if there is a body.
+    #[must_use]
+    pub fn essence(self) -> Option<&'static str> {
+        match self {
+            Media::Nothing => None,
+            Media::Json => Some("application/json"),
+            Media::EventStream => Some("text/event-stream"),
+            Media::Text => Some("text/plain"),
+            Media::Markdown => Some("text/markdown"),
+            Media::Bytes => Some("application/octet-stream"),
+        }
+    }
+}
+
+impl Route {
+    /// Whether it may answer with a stream of events.
+    #[must_use]
+    pub fn streams(&self) -> bool {
+        self.answers.iter().any(|answer| answer.media == Media::EventStream)
+    }
+
+    /// The names of the path's parameters, in order.
+    pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+}
+
+impl Method {
+    /// The method as HTTP writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+        }
+    }
+}
+
+macro_rules! names {
+    ($($variant:ident = $name:literal,)*) => {
+        /// The name of a route. An enum, so that the server's registry of handlers is complete or does not compile.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "each is described by its row of the table")]
+        pub enum RouteName { $($variant,)* }
+
+        impl RouteName {
+            /// All names.
+            pub const ALL: &'static [RouteName] = &[$(RouteName::$variant,)*];
+
+            /// The name as logs, metrics and the OpenAPI document write it.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(RouteName::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+names! {
+    AuthLink = "auth_link",
+    AuthSignIn = "auth_sign_in",
+    AuthSignOut = "auth_sign_out",
+    AuthWhoAmI = "auth_who_am_i",
+    BlobGet = "blob_get",
+    DoctorGet = "doctor_get",
+    ErrorPage = "error_page",
+    EventRead = "event_read",
+    Health = "health",
+    MessageList = "message_list",
+    MessageSend = "message_send",
+    Metrics = "metrics",
+    OpenApi = "openapi",
+    ProfileDelete = "profile_delete",
+    ProfileGet = "profile_get",
+    ProfileList = "profile_list",
+    ProfilePut = "profile_put",
+    Ready = "ready",
+    RunDrop = "run_drop",
+    RunGet = "run_get",
+    RunList = "run_list",
+    RunReword = "run_reword",
+    SandboxGet = "sandbox_get",
+    SandboxList = "sandbox_list",
+    SandboxStart = "sandbox_start",
+    SandboxStop = "sandbox_stop",
+    SessionChanges = "session_changes",
+    SessionCreate = "session_create",
+    SessionEnd = "session_end",
+    SessionErase = "session_erase",
+    SessionGet = "session_get",
+    SessionInterrupt = "session_interrupt",
+    SessionList = "session_list",
+    SessionLoad = "session_load",
+    SessionUnload = "session_unload",
+    SessionUpdate = "session_update",
+    TokenCreate = "token_create",
+    TokenDelete = "token_delete",
+    TokenGet = "token_get",
+    TokenList = "token_list",
+    TranscriptGet = "transcript_get",
+    UsageGet = "usage_get",
+}
+
+impl fmt::Display for RouteName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

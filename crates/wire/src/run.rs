@@ -1,0 +1,79 @@
+//! Runs: messages carried out.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use warren_domain::{Content, RunId, RunOptions, RunStatus, Seq, SessionId, Timestamp, Usage, Version};
+
+/// One message carried out, or to be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunItem {
+    /// Its name.
+    pub run_id: RunId,
+    /// Whose run.
+    pub session_id: SessionId,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// The message.
+    pub content: Content,
+    /// What the sender set for it.
+    pub options: RunOptions,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// The version it began from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_version: Option<Version>,
+    /// The version it published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Version>,
+    /// The entry of the log that announced it.
+    pub seq: Seq,
+    /// What was spent.
+    pub usage: Usage,
+    /// What went wrong, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunProblem>,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunProblem {
+    /// A stable code; see `docs/errors/`.
+    pub code: String,
+    /// What happened.
+    pub message: String,
+}
+
+/// Part of a session's runs, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunPage {
+    /// The part.
+    pub runs: Vec<RunItem>,
+    /// Pass it as `cursor` for the next part; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Replaces a message that waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RunReword {
+    /// The new message.
+    pub content: Content,
+}
+
+/// What an interrupt stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Interrupted {
+    /// The run that is being stopped, or `null` if none was going on.
+    pub run_id: Option<RunId>,
+}

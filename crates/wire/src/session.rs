@@ -1,0 +1,181 @@
+//! Sessions.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use warren_domain::{
+    AgentType, BlobHash, Block, ConversationId, ForkedFrom, ProfileId, ProjectId, RunId, Seq, SessionId,
+    SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
+};
+
+/// Makes a session. Everything has a default.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionCreate {
+    /// The agent to talk to; `builtin` if absent.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<AgentType>,
+    /// What the agent is given; the profile `default` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_profile_reference: Option<ProfileId>,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The client's own data, given back as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// The project; the token's own, or the default one, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    /// A workspace of the project to share with other sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
+    /// `true` (the default without `workspaceId`) gives the session a workspace of its own; `false` puts it into the
+    /// project's oldest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create_workspace: Option<bool>,
+    /// Defaults for its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<SessionOptions>,
+}
+
+/// Defaults for the runs of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionOptions {
+    /// The model the agent is asked to use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How long a run may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_budget: Option<TimeBudget>,
+}
+
+/// Changes a session's own data. What is absent stays.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionPatch {
+    /// Its new name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its new metadata, whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Its new options, whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<SessionOptions>,
+}
+
+/// Ends something that may be at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Forced {
+    /// Interrupt the run that is going on instead of answering 409.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// Ends a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionEnd {
+    /// Why, for people; it is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A session as it is listed. Its state is derived at the moment of asking; none is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionListItem {
+    /// Its name for ever.
+    pub session_id: SessionId,
+    /// The agent it talks to.
+    #[serde(rename = "type")]
+    pub agent_type: AgentType,
+    /// What the agent is given.
+    pub agent_profile_reference: ProfileId,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it was made, in milliseconds since 1970.
+    pub created_at: i64,
+    /// When something last happened in it, in milliseconds since 1970.
+    pub last_activity: i64,
+    /// The client's own data.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+    /// Defaults for its runs.
+    pub options: Value,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// The workspace it works in.
+    pub workspace_id: WorkspaceId,
+    /// Where it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom>,
+    /// Its latest version.
+    pub version: Version,
+    /// The head of its log.
+    pub last_seq: Seq,
+    /// Whether it is in memory, and its sandbox.
+    pub runtime: SessionRuntimeState,
+    /// The run that is going on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_run_id: Option<RunId>,
+}
+
+/// Part of the list of sessions, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionPage {
+    /// The part.
+    pub sessions: Vec<SessionListItem>,
+    /// Pass it as `cursor` for the next part; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A whole session, true at `lastSeq`: follow the events after it to stay up to date.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimeSessionData {
+    /// As it is listed.
+    #[serde(flatten)]
+    pub session: SessionListItem,
+    /// The main conversation.
+    pub blocks: Vec<Block>,
+    /// The subagents' conversations, in the order in which they opened.
+    pub subagents: Vec<SubagentThread>,
+    /// Files of its workspace as last seen. Never their content.
+    pub workspace_files: Vec<WorkspaceFile>,
+}
+
+/// A subagent's conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SubagentThread {
+    /// Its conversation's name.
+    pub id: ConversationId,
+    /// Its blocks.
+    pub blocks: Vec<Block>,
+}
+
+/// A file of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceFile {
+    /// Relative to the workspace.
+    pub path: String,
+    /// `file`, `directory` or `symlink`.
+    pub kind: String,
+    /// Its length.
+    pub size_bytes: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// When it was last changed.
+    pub modified_at: Timestamp,
+    /// BLAKE3 of its content, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<BlobHash>,
+}

@@ -1,0 +1,378 @@
+//! The table of routes: one row each. Adding a route begins here.
+
+use warren_domain::ErrorCode as Code;
+
+use crate::{
+    Access::{self, Admin, AdminRead, AdminReadOrLocal, Public, Read, Write},
+    Answer, Media,
+    Method::{self, Delete, Get, Patch, Post, Put},
+    Query, QueryKind, Route, RouteName as Name,
+    Subject::{self, Server, Session, Visible},
+    routes::Body,
+};
+
+/// All routes.
+pub const ROUTES: &[Route] = &[
+    // The server itself.
+    row(Name::Health, Get, "/health", "Says that the process answers").needs(Public, Server).gives(HEALTH),
+    row(Name::Ready, Get, "/ready", "Says whether the server can do its work")
+        .needs(Public, Server)
+        .gives(READY)
+        .fails(&[Code::Unavailable]),
+    row(Name::Metrics, Get, "/metrics", "Figures in Prometheus' text format")
+        .needs(AdminReadOrLocal, Server)
+        .gives(TEXT),
+    row(Name::OpenApi, Get, "/openapi.json", "This document").needs(Public, Server).gives(ANY_JSON),
+    row(Name::ErrorPage, Get, "/errors/{code}", "Explains an error code")
+        .needs(Public, Server)
+        .gives(&[Answer { status: 200, media: Media::Markdown, schema: None }])
+        .fails(&[Code::NotFound]),
+    row(Name::DoctorGet, Get, "/api/doctor", "What this machine can give, and what is missing")
+        .needs(AdminRead, Server)
+        .gives(DOCTOR),
+    row(Name::SandboxList, Get, "/api/sandboxes", "All sandboxes of this node")
+        .needs(AdminRead, Server)
+        .gives(SANDBOXES),
+    row(Name::UsageGet, Get, "/api/usage", "What was spent, by runs that ended in a span of time")
+        .needs(Read, Visible)
+        .asks(&[
+            Query { name: "from", kind: QueryKind::Time, summary: "Runs that ended at or after this" },
+            Query { name: "to", kind: QueryKind::Time, summary: "Runs that ended before this" },
+            Query { name: "groupBy", kind: QueryKind::OneOf(USAGE_GROUPS), summary: "`day` if absent" },
+            PROJECT,
+        ])
+        .gives(USAGE)
+        .fails(&[Code::NotFound]),
+    // Who may come in.
+    row(Name::AuthSignIn, Get, "/auth", "Signs a browser in with a one-time code, and leads to the page")
+        .needs(Public, Server)
+        .asks(&[Query { name: "code", kind: QueryKind::Text, summary: "From the link" }])
+        .gives(&[Answer { status: 303, media: Media::Nothing, schema: None }])
+        .fails(&[Code::Unauthorized]),
+    row(Name::AuthLink, Post, "/api/auth/link", "Makes a one-time link that signs a browser in")
+        .needs(Admin, Server)
+        .gives(LINK),
+    row(Name::AuthSignOut, Post, "/api/auth/sign-out", "Ends the browser's sign-in")
+        .needs(Read, Visible)
+        .gives(NOTHING),
+    row(Name::AuthWhoAmI, Get, "/api/auth", "Who the server takes the caller for")
+        .needs(Read, Visible)
+        .gives(WHO),
+    row(Name::TokenList, Get, "/api/tokens", "Lists tokens, without their secrets")
+        .needs(AdminRead, Server)
+        .gives(TOKENS),
+    row(Name::TokenCreate, Post, "/api/tokens", "Makes a token and shows its secret this once")
+        .needs(Admin, Server)
+        .takes("TokenCreate")
+        .gives(TOKEN_CREATED)
+        .fails(&[Code::NotFound]),
+    row(Name::TokenGet, Get, "/api/tokens/{tokenId}", "One token")
+        .needs(AdminRead, Server)
+        .gives(TOKEN)
+        .fails(&[Code::NotFound]),
+    row(Name::TokenDelete, Delete, "/api/tokens/{tokenId}", "Revokes a token; it stops working at once")
+        .needs(Admin, Server)
+        .gives(NOTHING)
+        .fails(&[Code::NotFound]),
+    row(Name::ProfileList, Get, "/api/profiles", "Lists profiles").needs(Read, Visible).gives(PROFILES),
+    row(Name::ProfileGet, Get, "/api/profiles/{profileId}", "One profile")
+        .needs(Read, Visible)
+        .gives(PROFILE)
+        .fails(&[Code::NotFound]),
+    row(Name::ProfilePut, Put, "/api/profiles/{profileId}", "Makes or replaces a profile")
+        .needs(Admin, Visible)
+        .takes("AgentProfile")
+        .gives(PROFILE),
+    row(Name::ProfileDelete, Delete, "/api/profiles/{profileId}", "Removes a profile")
+        .needs(Admin, Visible)
+        .gives(NOTHING)
+        .fails(&[Code::NotFound]),
+    // Sessions.
+    row(Name::SessionChanges, Get, "/api/events", "News about the list of sessions, as they come")
+        .needs(Read, Visible)
+        .gives(&[Answer { status: 200, media: Media::EventStream, schema: Some("SessionsChanged") }]),
+    row(Name::SessionCreate, Post, "/api/sessions", "Makes a session; no sandbox yet")
+        .needs(Write, Visible)
+        .takes("SessionCreate")
+        .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionListItem") }])
+        .fails(&[Code::NotFound, Code::AgentUnknown, Code::Unavailable]),
+    row(Name::SessionList, Get, "/api/sessions", "Lists sessions, newest first")
+        .needs(Read, Visible)
+        .asks(&[
+            Query { name: "q", kind: QueryKind::Text, summary: "Part of a name or an id" },
+            Query { name: "type", kind: QueryKind::Text, summary: "Only this agent" },
+            Query { name: "state", kind: QueryKind::OneOf(STATES), summary: "Only sessions that are so now" },
+            PROJECT,
+            LIMIT,
+            CURSOR,
+        ])
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("SessionPage") }])
+        .fails(&[Code::NotFound]),
+    row(Name::SessionGet, Get, "/api/sessions/{id}", "A whole session; loads it, never makes a sandbox")
+        .needs(Read, Session)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("RuntimeSessionData") }]),
+    row(Name::SessionUpdate, Patch, "/api/sessions/{id}", "Changes its name, metadata or options")
+        .needs(Write, Session)
+        .takes("SessionPatch")
+        .gives(SESSION)
+        .fails(&[Code::SessionEnded]),
+    row(Name::SessionErase, Delete, "/api/sessions/{id}", "Ends its sandbox and erases all its data")
+        .needs(Write, Session)
+        .gives(NOTHING),
+    row(Name::SessionLoad, Post, "/api/sessions/{id}/load", "Takes it into memory; never makes a sandbox")
+        .needs(Write, Session)
+        .gives(SESSION),
+    row(Name::SessionUnload, Post, "/api/sessions/{id}/unload", "Ends its sandbox and drops it from memory")
+        .needs(Write, Session)
+        .may_take("Forced")
+        .gives(SESSION)
+        .fails(&[Code::RunInProgress]),
+    row(Name::SessionEnd, Post, "/api/sessions/{id}/end", "Takes no more messages from now on")
+        .needs(Write, Session)
+        .may_take("SessionEnd")
+        .gives(SESSION)
+        .fails(&[Code::SessionEnded]),
+    row(Name::SessionInterrupt, Post, "/api/sessions/{id}/interrupt", "Stops the run, keeps the session")
+        .needs(Write, Session)
+        .gives(&[Answer { status: 202, media: Media::Json, schema: Some("Interrupted") }]),
+    row(
+        Name::MessageSend,
+        Post,
+        "/api/sessions/{id}/messages",
+        "Sends a message; may stream its run's events",
+    )
+    .needs(Write, Session)
+    .takes("MessageSend")
+    .gives(&[
+        Answer { status: 202, media: Media::Json, schema: Some("MessageAccepted") },
+        Answer { status: 200, media: Media::EventStream, schema: Some("Event") },
+    ])
+    .fails(&[
+        Code::RunInProgress,
+        Code::VersionConflict,
+        Code::SessionEnded,
+        Code::IdempotencyMismatch,
+        Code::QueueFull,
+        Code::Unavailable,
+    ]),
+    row(
+        Name::MessageList,
+        Get,
+        "/api/sessions/{id}/messages",
+        "The main conversation's blocks, oldest first",
+    )
+    .needs(Read, Session)
+    .asks(&[Query { name: "after", kind: QueryKind::Text, summary: "The block after which to go on" }, LIMIT])
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("MessagePage") }]),
+    row(
+        Name::EventRead,
+        Get,
+        "/api/sessions/{id}/events",
+        "The log after a number: a part of it, or followed",
+    )
+    .needs(Read, Session)
+    .asks(&[
+        Query {
+            name: "after",
+            kind: QueryKind::Number(0, u64::MAX),
+            summary: "The last number already seen",
+        },
+        Query { name: "limit", kind: QueryKind::Number(0, MAX_EVENTS), summary: "At most this many" },
+        Query {
+            name: "wait",
+            kind: QueryKind::Number(0, MAX_WAIT),
+            summary: "Seconds to wait for the first",
+        },
+    ])
+    .gives(&[
+        Answer { status: 200, media: Media::Json, schema: Some("EventPage") },
+        Answer { status: 200, media: Media::EventStream, schema: Some("Event") },
+    ]),
+    row(Name::RunList, Get, "/api/sessions/{id}/runs", "A session's runs, newest first")
+        .needs(Read, Session)
+        .asks(&[LIMIT, CURSOR])
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("RunPage") }]),
+    row(Name::RunGet, Get, "/api/sessions/{id}/runs/{runId}", "One run").needs(Read, Session).gives(RUN),
+    row(Name::RunReword, Patch, "/api/sessions/{id}/runs/{runId}", "Replaces a message that waits")
+        .needs(Write, Session)
+        .takes("RunReword")
+        .gives(RUN),
+    row(Name::RunDrop, Delete, "/api/sessions/{id}/runs/{runId}", "Drops a message that waits")
+        .needs(Write, Session)
+        .gives(NOTHING),
+    row(
+        Name::TranscriptGet,
+        Get,
+        "/api/sessions/{id}/transcript",
+        "The agent's own transcript, as it wrote it",
+    )
+    .needs(Read, Session)
+    .asks(&[Query { name: "subagent", kind: QueryKind::Text, summary: "Of this subagent" }])
+    .gives(TEXT),
+    row(
+        Name::BlobGet,
+        Get,
+        "/api/sessions/{id}/blobs/{hash}",
+        "What was too long for an event of this session",
+    )
+    .needs(Read, Session)
+    .gives(&[Answer { status: 200, media: Media::Bytes, schema: None }]),
+    row(Name::SandboxGet, Get, "/api/sessions/{id}/sandbox", "Its sandbox: isolation, resources, log")
+        .needs(Read, Session)
+        .gives(SANDBOX),
+    row(Name::SandboxStart, Post, "/api/sessions/{id}/sandbox/start", "Starts its sandbox, and waits for it")
+        .needs(Write, Session)
+        .gives(SANDBOX)
+        .fails(&[Code::SandboxError, Code::IsolationMissing, Code::SessionEnded, Code::Unavailable]),
+    row(Name::SandboxStop, Post, "/api/sessions/{id}/sandbox/stop", "Ends its sandbox")
+        .needs(Write, Session)
+        .may_take("Forced")
+        .gives(NOTHING)
+        .fails(&[Code::RunInProgress]),
+];
+
+/// The most entries of a log that one answer carries.
+const MAX_EVENTS: u64 = 5000;
+/// The longest a reader of a log may wait, in seconds.
+const MAX_WAIT: u64 = 60;
+
+const USAGE_GROUPS: &[&str] = &["day", "model", "session", "agent", "project"];
+const STATES: &[&str] = &["running", "loaded", "sandboxed"];
+
+const PROJECT: Query = Query { name: "projectId", kind: QueryKind::Id, summary: "Only this project" };
+const LIMIT: Query = Query { name: "limit", kind: QueryKind::Number(1, 500), summary: "At most this many" };
+const CURSOR: Query =
+    Query { name: "cursor", kind: QueryKind::Text, summary: "The `nextCursor` of the part before" };
+
+const NOTHING: &[Answer] = &[Answer { status: 204, media: Media::Nothing, schema: None }];
+const TEXT: &[Answer] = &[Answer { status: 200, media: Media::Text, schema: None }];
+const ANY_JSON: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: None }];
+const HEALTH: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("Health") }];
+const READY: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("Ready") }];
+const DOCTOR: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("Doctor") }];
+const SANDBOX: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("SandboxItem") }];
+const SANDBOXES: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("SandboxList") }];
+const USAGE: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("UsageReport") }];
+const LINK: &[Answer] = &[Answer { status: 201, media: Media::Json, schema: Some("SignInLink") }];
+const WHO: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("WhoAmI") }];
+const TOKEN: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("TokenItem") }];
+const TOKENS: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("TokenList") }];
+const TOKEN_CREATED: &[Answer] = &[Answer { status: 201, media: Media::Json, schema: Some("TokenCreated") }];
+const PROFILE: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("AgentProfile") }];
+const PROFILES: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("ProfileList") }];
+const SESSION: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("SessionListItem") }];
+const RUN: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("RunItem") }];
+
+const fn row(name: Name, method: Method, path: &'static str, summary: &'static str) -> Route {
+    Route {
+        name,
+        method,
+        path,
+        // Whoever forgets to say it gets the strictest.
+        access: Access::Admin,
+        subject: Subject::Server,
+        summary,
+        query: &[],
+        body: None,
+        answers: &[],
+        errors: &[],
+    }
+}
+
+impl Route {
+    const fn needs(mut self, access: Access, subject: Subject) -> Self {
+        self.access = access;
+        self.subject = subject;
+        self
+    }
+
+    const fn asks(mut self, query: &'static [Query]) -> Self {
+        self.query = query;
+        self
+    }
+
+    const fn takes(mut self, schema: &'static str) -> Self {
+        self.body = Some(Body { schema, required: true });
+        self
+    }
+
+    const fn may_take(mut self, schema: &'static str) -> Self {
+        self.body = Some(Body { schema, required: false });
+        self
+    }
+
+    const fn gives(mut self, answers: &'static [Answer]) -> Self {
+        self.answers = answers;
+        self
+    }
+
+    const fn fails(mut self, errors: &'static [Code]) -> Self {
+        self.errors = errors;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ROUTES;
+    use crate::{Access, Media, Method, RouteName, Subject};
+
+    #[test]
+    fn every_name_has_exactly_one_row() {
+        for name in RouteName::ALL {
+            assert_eq!(ROUTES.iter().filter(|route| route.name == *name).count(), 1, "{name}");
+        }
+        assert_eq!(ROUTES.len(), RouteName::ALL.len());
+    }
+
+    #[test]
+    fn no_two_rows_answer_the_same_request() {
+        let mut seen = std::collections::BTreeSet::new();
+        for route in ROUTES {
+            assert!(seen.insert((route.method.as_str(), route.path)), "{}", route.name);
+        }
+    }
+
+    #[test]
+    fn a_row_that_acts_on_a_session_names_it_in_its_path_and_only_such_a_row() {
+        for route in ROUTES {
+            let names_it = route.path.starts_with("/api/sessions/{id}");
+            assert_eq!(route.subject == Subject::Session, names_it, "{}", route.name);
+        }
+    }
+
+    #[test]
+    fn only_these_routes_are_open_to_strangers() {
+        let open: Vec<_> = ROUTES
+            .iter()
+            .filter(|route| matches!(route.access, Access::Public | Access::AdminReadOrLocal))
+            .map(|route| route.path)
+            .collect();
+        assert_eq!(open, ["/health", "/ready", "/metrics", "/openapi.json", "/errors/{code}", "/auth"]);
+    }
+
+    #[test]
+    fn what_changes_something_is_never_a_get_and_needs_more_than_reading() {
+        for route in ROUTES.iter().filter(|route| route.access != Access::Public) {
+            let writes = matches!(route.access, Access::Write | Access::Admin);
+            // Whoever may only read can still sign out.
+            let expected = route.method != Method::Get && route.name != RouteName::AuthSignOut;
+            assert_eq!(writes, expected, "{}", route.name);
+        }
+    }
+
+    #[test]
+    fn every_row_says_how_it_answers() {
+        for route in ROUTES {
+            assert!(!route.answers.is_empty(), "{}", route.name);
+            for answer in route.answers {
+                assert_eq!(
+                    answer.media == Media::Nothing,
+                    matches!(answer.status, 204 | 303),
+                    "{}",
+                    route.name
+                );
+            }
+        }
+    }
+}
