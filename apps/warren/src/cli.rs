@@ -1,0 +1,297 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    the run was completed, the command did what it says
+  1    the run failed, the command was refused
+  2    the command line is wrong
+  3    the server cannot be reached
+  130  the run was interrupted
+
+Without a running server, commands start one inside themselves for as long as they take.
+https://github.com/warren/warren has the documentation.";
+
+/// Runs coding agents in isolated sandboxes and keeps everything they do.
+#[derive(Debug, Parser, PartialEq)]
+#[command(name = "warren", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args, Clone, Default, PartialEq)]
+pub(crate) struct Global {
+    /// The data directory [default: $WARREN_HOME, else ./.warren if it exists, else ~/.warren]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The configuration [default: $WARREN_CONFIG, else warren.toml in the data directory]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub(crate) config: Option<PathBuf>,
+    /// A server to talk to instead of the data directory's own [default: $WARREN_SERVER]; its token is in $WARREN_TOKEN
+    #[arg(long, global = true, value_name = "URL", help_heading = "Global options")]
+    pub(crate) server: Option<String>,
+    /// What to log to standard error, such as `info` or `warren_runtime=debug` [default: $WARREN_LOG, else errors only]
+    #[arg(long, global = true, value_name = "FILTER", help_heading = "Global options")]
+    pub(crate) log: Option<String>,
+}
+
+/// One for each file in `verbs/`.
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Verb {
+    /// Start the server
+    Up(Up),
+    /// Give an agent one message, and show what it does until it is done
+    Run(Run),
+    /// Talk to an agent, message by message
+    Chat(Chat),
+    /// List, look at and remove sessions
+    #[command(subcommand)]
+    Sessions(Sessions),
+    /// Show what this machine can do, what is missing, and how to get it
+    Doctor(Doctor),
+    /// List, make and remove the tokens that clients show to the server
+    #[command(subcommand)]
+    Tokens(Tokens),
+    /// Show or check the configuration
+    #[command(subcommand)]
+    Config(Config),
+    /// Print a generated document
+    #[command(name = "__codegen", hide = true)]
+    Codegen(Codegen),
+}
+
+/// Arguments of `warren up`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Up {
+    /// Address and port; port 0 takes a free one [default: the key `listen`, 127.0.0.1:7777]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
+    /// Print one line {"url","token"} when ready, for scripts
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which agent a new session talks to, and how.
+#[derive(Debug, Args, Clone, Default, PartialEq)]
+pub(crate) struct NewSession {
+    /// The agent of a new session [default: builtin]
+    #[arg(long, value_name = "TYPE", conflicts_with = "session")]
+    pub(crate) agent: Option<String>,
+    /// The profile of a new session: what the agent is given [default: default]
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) profile: Option<String>,
+    /// A name for a new session
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) name: Option<String>,
+    /// Go on with this session; `last` is the newest one
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The model to ask for
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+}
+
+/// Arguments of `warren run`.
+#[derive(Debug, Args, PartialEq)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Run {
+    /// What the agent shall do; `-` reads it from standard input
+    pub(crate) prompt: String,
+    #[command(flatten)]
+    pub(crate) with: NewSession,
+    /// Print the events as they were recorded, one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `warren chat`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Chat {
+    #[command(flatten)]
+    pub(crate) with: NewSession,
+}
+
+/// `warren sessions …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Sessions {
+    /// List sessions, newest first
+    List {
+        /// At most this many
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+        /// Only names or ids that contain this text
+        #[arg(long, value_name = "TEXT")]
+        q: Option<String>,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a session: what was said and done in it
+    Show {
+        /// Which one; `last` is the newest
+        id: String,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a session's log, one entry a line
+    Events {
+        /// Which one; `last` is the newest
+        id: String,
+        /// Only entries after this number
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        after: u64,
+        /// Go on with new entries as they come, until Ctrl-C
+        #[arg(long, short)]
+        follow: bool,
+        /// Print the entries as they were recorded
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove sessions with their sandboxes, files and logs
+    Rm {
+        /// Which ones
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Print one JSON object for each
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Arguments of `warren doctor`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Doctor {
+    /// Print what was found as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `warren tokens …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Tokens {
+    /// List tokens
+    List {
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a token, and show its secret this once
+    Create {
+        /// A name to know it by
+        name: String,
+        /// What it may do: admin, admin:ro, project:<id> or project:<id>:ro
+        #[arg(long, default_value = "admin")]
+        scope: String,
+        /// When it stops working, such as 2027-01-31T00:00:00Z [default: never]
+        #[arg(long, value_name = "TIME")]
+        expires_at: Option<String>,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a token: it stops working at once
+    Rm {
+        /// Which one, by its id
+        id: String,
+    },
+}
+
+/// `warren config …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Config {
+    /// Print every key with the value in force and where it comes from
+    Show {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check the file and the environment
+    Check,
+}
+
+/// Arguments of `warren __codegen`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Codegen {
+    pub(crate) document: Document,
+}
+
+/// What can be generated.
+#[derive(Debug, Clone, Copy, ValueEnum, PartialEq)]
+pub(crate) enum Document {
+    /// `openapi.json`
+    Openapi,
+    /// `docs/config.md`
+    Config,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::{Chat, Cli, Global, NewSession, Run, Sessions, Up, Verb};
+
+    fn parse(line: &str) -> Result<Cli, clap::error::ErrorKind> {
+        Cli::try_parse_from(line.split(' ')).map_err(|error| error.kind())
+    }
+
+    #[track_caller]
+    fn check(line: &str, verb: Verb) {
+        assert_eq!(parse(line), Ok(Cli { global: Global::default(), verb }), "{line}");
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn commands_are_read_as_they_are_typed() {
+        check("warren up", Verb::Up(Up { listen: None, json: false }));
+        check(
+            "warren up --listen 127.0.0.1:0 --json",
+            Verb::Up(Up { listen: Some(([127, 0, 0, 1], 0).into()), json: true }),
+        );
+        let with = NewSession { session: Some("last".to_owned()), ..NewSession::default() };
+        let run = Run { prompt: "hello".to_owned(), with: with.clone(), json: true };
+        check("warren run hello --session last --json", Verb::Run(run));
+        check("warren chat --session last", Verb::Chat(Chat { with }));
+        let events = Sessions::Events { id: "x".to_owned(), after: 7, follow: true, json: false };
+        check("warren sessions events x --after 7 --follow", Verb::Sessions(events));
+    }
+
+    #[test]
+    fn global_flags_may_stand_before_and_after_the_command() {
+        let global = Global { dir: Some("d".into()), ..Global::default() };
+        for line in ["warren --dir d doctor", "warren doctor --dir d"] {
+            assert_eq!(parse(line).map(|cli| cli.global), Ok(global.clone()), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_a_usage_error() {
+        use clap::error::ErrorKind::{
+            ArgumentConflict, DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand,
+            MissingRequiredArgument, UnknownArgument, ValueValidation,
+        };
+        let cases = [
+            ("warren", DisplayHelpOnMissingArgumentOrSubcommand),
+            ("warren fly", InvalidSubcommand),
+            ("warren run", MissingRequiredArgument),
+            ("warren run x --agent a --session s", ArgumentConflict),
+            ("warren up --listen here", ValueValidation),
+            ("warren sessions rm", MissingRequiredArgument),
+            ("warren doctor --colour", UnknownArgument),
+        ];
+        for (line, kind) in cases {
+            assert_eq!(parse(line), Err(kind), "{line}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Talks to a server. There is one client, whether the server is another process or inside this one.
+
+mod error;
+mod follow;
+mod sse;
+
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder, Response, header};
+use serde::{Serialize, de::DeserializeOwned};
+use warren_domain::{RunId, Seq, SessionId};
+use warren_wire::{
+    EventPage, Health, Interrupted, MessageAccepted, MessageSend, RunItem, SessionCreate, SessionListItem,
+    SessionPage,
+};
+
+pub(crate) use error::CallError;
+pub(crate) use follow::{Entry, Follow};
+
+/// How long the server may take to answer a call that does not stream.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server, and the token it knows us by. A cheap clone.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    url: String,
+    token: Option<String>,
+}
+
+impl Client {
+    /// A client of the server at `url`.
+    pub(crate) fn new(url: &str, token: Option<String>) -> Result<Self, CallError> {
+        let mut http = reqwest::Client::builder().connect_timeout(Duration::from_secs(5));
+        if is_loopback(url) {
+            http = http.no_proxy();
+        }
+        let http = http.build().map_err(|source| CallError::Setup { source })?;
+        Ok(Self { http, url: url.trim_end_matches('/').to_owned(), token })
+    }
+
+    /// Whether anybody is there.
+    pub(crate) async fn health(&self) -> Result<Health, CallError> {
+        self.get("/health").await
+    }
+
+    pub(crate) async fn session_create(&self, new: &SessionCreate) -> Result<SessionListItem, CallError> {
+        self.post("/api/sessions", new).await
+    }
+
+    pub(crate) async fn session_newest(&self) -> Result<Option<SessionListItem>, CallError> {
+        let page: SessionPage = self.get("/api/sessions?limit=1").await?;
+        Ok(page.sessions.into_iter().next())
+    }
+
+    /// Sends a message. Tried again if the connection fails: its idempotency key makes that harmless.
+    pub(crate) async fn message_send(
+        &self,
+        session: SessionId,
+        message: &MessageSend,
+    ) -> Result<MessageAccepted, CallError> {
+        let path = format!("/api/sessions/{session}/messages");
+        match self.post(&path, message).await {
+            Err(CallError::Unreachable { .. }) if message.idempotency_key.is_some() => {
+                self.post(&path, message).await
+            }
+            answer => answer,
+        }
+    }
+
+    pub(crate) async fn run_get(&self, session: SessionId, run: RunId) -> Result<RunItem, CallError> {
+        self.get(&format!("/api/sessions/{session}/runs/{run}")).await
+    }
+
+    /// Stops the run that is going on; another's if ours waits in the queue.
+    pub(crate) async fn interrupt(&self, session: SessionId) -> Result<Interrupted, CallError> {
+        self.post(&format!("/api/sessions/{session}/interrupt"), &serde_json::json!({})).await
+    }
+
+    /// Takes a message that waits out of the queue.
+    pub(crate) async fn run_drop(&self, session: SessionId, run: RunId) -> Result<(), CallError> {
+        self.delete(&format!("/api/sessions/{session}/runs/{run}")).await
+    }
+
+    /// A part of a log.
+    pub(crate) async fn events(&self, session: SessionId, after: Seq) -> Result<EventPage, CallError> {
+        self.get(&format!("/api/sessions/{session}/events?after={after}&limit=1000")).await
+    }
+
+    /// A log from `after` on, as it grows.
+    pub(crate) fn follow(&self, session: SessionId, after: Seq) -> Follow {
+        Follow::new(self.clone(), session, after)
+    }
+
+    /// Reads JSON; `Box<RawValue>` gives the server's own text.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
+        self.read(self.request(Method::GET, path)).await
+    }
+
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, CallError> {
+        self.read(self.request(Method::POST, path).json(body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Result<(), CallError> {
+        self.call(self.request(Method::DELETE, path).timeout(PATIENCE)).await.map(drop)
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.url));
+        match &self.token {
+            Some(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
+    async fn read<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
+        let response = self.call(request.timeout(PATIENCE)).await?;
+        let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
+        serde_json::from_slice(&body)
+            .map_err(|source| CallError::Unreadable { url: self.url.clone(), source })
+    }
+
+    async fn call(&self, request: RequestBuilder) -> Result<Response, CallError> {
+        let response = request.send().await.map_err(|source| self.unreachable(source))?;
+        if response.status().is_success() { Ok(response) } else { Err(CallError::of_answer(response).await) }
+    }
+
+    fn unreachable(&self, source: reqwest::Error) -> CallError {
+        // The URL would be in the message twice.
+        CallError::Unreachable { url: self.url.clone(), source: source.without_url() }
+    }
+}
+
+fn is_loopback(url: &str) -> bool {
+    let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.is_some_and(|host| host == "localhost" || host == "[::1]" || host.starts_with("127."))
+}

@@ -1,0 +1,82 @@
+//! Why a call to the server did not work.
+
+use warren_wire::Problem;
+
+/// Why a call did not work.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    /// The program cannot make requests at all.
+    #[error("failed to prepare requests")]
+    Setup {
+        #[source]
+        source: reqwest::Error,
+    },
+    /// Nobody answers, or the answer broke off.
+    #[error("the server at {url} cannot be reached")]
+    Unreachable {
+        url: String,
+        #[source]
+        source: reqwest::Error,
+    },
+    /// A stream that has no end came to one.
+    #[error("the server at {url} stopped sending events")]
+    Ended { url: String },
+    /// The server said no, and why.
+    #[error("{} ({})", .0.detail, .0.code)]
+    Refused(Box<Problem>),
+    /// Someone said no who is not a Warren server.
+    #[error("the server answered {status} without saying why")]
+    Strange { status: u16 },
+    /// The answer is not what this version understands.
+    #[error("the server at {url} gave an answer that this version does not understand")]
+    Unreadable {
+        url: String,
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A stream is not server-sent events.
+    #[error("the server at {url} sent a broken stream")]
+    Stream {
+        url: String,
+        #[source]
+        source: super::sse::ParseError,
+    },
+}
+
+impl CallError {
+    /// Reads what a server says about a refusal.
+    pub(super) async fn of_answer(response: reqwest::Response) -> Self {
+        let status = response.status().as_u16();
+        let problem = response.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok());
+        problem.map_or(CallError::Strange { status }, |problem| CallError::Refused(Box::new(problem)))
+    }
+
+    /// Whether trying again later may help.
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            CallError::Unreachable { .. } | CallError::Ended { .. } => true,
+            CallError::Refused(problem) => matches!(problem.status, 429 | 502..=504),
+            CallError::Strange { status } => matches!(status, 429 | 502..=504),
+            CallError::Setup { .. } | CallError::Unreadable { .. } | CallError::Stream { .. } => false,
+        }
+    }
+
+    /// What the user can do about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            CallError::Unreachable { .. } | CallError::Ended { .. } => {
+                Some("start it with `warren up`, or see that its address is right".to_owned())
+            }
+            CallError::Refused(problem) if problem.hint.is_some() => problem.hint.clone(),
+            CallError::Refused(problem) if problem.status == 401 => Some(
+                "the token is in the file `token` of the server's data directory; set it as WARREN_TOKEN"
+                    .to_owned(),
+            ),
+            CallError::Strange { .. } => Some("is there a Warren server at this address?".to_owned()),
+            CallError::Refused(_)
+            | CallError::Setup { .. }
+            | CallError::Unreadable { .. }
+            | CallError::Stream { .. } => None,
+        }
+    }
+}

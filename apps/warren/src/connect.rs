@@ -1,0 +1,127 @@
+//! Finds the server a command talks to: the one the user named, the one that works in the data directory, or one of
+//! the command's own.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use tokio::time::{Instant, sleep};
+use warren_wire::SessionPage;
+
+use crate::{
+    client::Client,
+    embed::Server,
+    report::{Advised, Outcome},
+    setting::Setting,
+    signals::Signals,
+};
+
+/// How long a server may take to begin or to end before it is given up.
+const PATIENCE: Duration = Duration::from_secs(15);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A server to talk to.
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    own: Option<Server>,
+}
+
+impl Connection {
+    /// Finds one, or starts one.
+    pub(crate) async fn open(setting: &Setting) -> Result<Self> {
+        if let Some(url) = setting.named_server() {
+            return Self::to_named(setting, url).await;
+        }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(lock) = setting.home.lock()? {
+                let server = Server::start(setting, lock, "127.0.0.1:0".parse()?).await?;
+                let client = Client::new(&server.url, Some(server.token.clone()))?;
+                return Ok(Self { client, own: Some(server) });
+            }
+            if let Some(client) = Self::to_holder(setting).await? {
+                return Ok(Self { client, own: None });
+            }
+            // The server has the lock but does not answer: it is just beginning or ending.
+            if Instant::now() > deadline {
+                bail!(setting.home.held());
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Whether the command's own server answers with the demo model.
+    pub(crate) fn is_demo(&self) -> bool {
+        self.own.as_ref().is_some_and(|server| server.is_demo)
+    }
+
+    /// Ends the command's own server, after those who came to use it meanwhile; Ctrl-C does not wait for them.
+    pub(crate) async fn close(self, signals: &mut Signals) {
+        let Some(server) = self.own else { return };
+        if is_busy(&self.client).await {
+            eprintln!("waiting for other commands that use the same server; Ctrl-C ends it");
+            tokio::select! {
+                () = until_idle(&self.client) => {}
+                () = signals.next() => {}
+            }
+        }
+        server.stop().await;
+    }
+
+    /// Ends the command's own server without waiting for anybody else.
+    pub(crate) async fn abandon(self) {
+        if let Some(server) = self.own {
+            server.stop().await;
+        }
+    }
+
+    async fn to_named(setting: &Setting, url: &str) -> Result<Self> {
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            bail!(Advised::new(
+                format!("`{url}` is not a server's address"),
+                "write it as `http://127.0.0.1:7777`"
+            ));
+        }
+        let token = match setting.environment.get("WARREN_TOKEN") {
+            Some(token) => Some(token.to_owned()),
+            None => setting.home.token()?,
+        };
+        let client = Client::new(url, token)?;
+        client.health().await?;
+        Ok(Self { client, own: None })
+    }
+
+    async fn to_holder(setting: &Setting) -> Result<Option<Client>> {
+        let (Some(holder), Some(token)) = (setting.home.holder(), setting.home.token()?) else {
+            return Ok(None);
+        };
+        let client = Client::new(&holder.url, Some(token))?;
+        Ok(client.health().await.is_ok().then_some(client))
+    }
+}
+
+/// Does something with a server, found or started, until it is done or the user has enough.
+pub(crate) async fn with_server(
+    setting: &Setting,
+    act: impl AsyncFnOnce(&Client) -> Result<()>,
+) -> Result<Outcome> {
+    let mut signals = Signals::catch()?;
+    let connection = Connection::open(setting).await?;
+    let done = tokio::select! {
+        done = act(&connection.client) => done.map(|()| Outcome::Done),
+        () = signals.next() => Ok(Outcome::Interrupted),
+    };
+    connection.close(&mut signals).await;
+    done
+}
+
+async fn until_idle(client: &Client) {
+    while is_busy(client).await {
+        sleep(PAUSE).await;
+    }
+}
+
+/// Whether any session has a run. A server that does not answer has none.
+async fn is_busy(client: &Client) -> bool {
+    let running = client.get::<SessionPage>("/api/sessions?state=running&limit=1").await;
+    running.is_ok_and(|page| !page.sessions.is_empty())
+}

@@ -1,0 +1,158 @@
+//! One message after the other, each followed to the end of its run.
+
+use anyhow::{Result, bail};
+use uuid::Uuid;
+use warren_domain::{AgentType, Content, Event, EventBody, ProfileId, RunId, RunStatus, Seq, SessionId};
+use warren_wire::{MessageAccepted, MessageSend, SessionCreate};
+
+use crate::{
+    cli::NewSession,
+    client::{Client, Entry},
+    render::{Reader, Renderer},
+    report::{Advised, Outcome},
+    signals::Signals,
+    terminal::Terminal,
+};
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Text for people.
+    Text,
+    /// Events as they were recorded.
+    Json,
+}
+
+/// A session we talk to.
+pub(crate) struct Conversation {
+    client: Client,
+    session: SessionId,
+    model: Option<String>,
+    /// A new session is shown from its first event on.
+    is_new: bool,
+}
+
+impl Conversation {
+    /// Makes a session, or goes on with one.
+    pub(crate) async fn open(client: &Client, with: &NewSession) -> Result<Self> {
+        let (session, is_new) = match &with.session {
+            Some(named) => (find(client, named).await?, false),
+            None => (client.session_create(&new_session(with)).await?.session_id, true),
+        };
+        Ok(Self { client: client.clone(), session, model: with.model.clone(), is_new })
+    }
+
+    pub(crate) fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// Sends a message and prints what comes of it. Ctrl-C interrupts the run; a second one leaves.
+    pub(crate) async fn send(
+        &mut self,
+        text: &str,
+        form: Form,
+        terminal: &mut Terminal,
+        signals: &mut Signals,
+    ) -> Result<Outcome> {
+        let message = MessageSend {
+            content: Content::from(text),
+            idempotency_key: Some(Uuid::now_v7().to_string()),
+            when_busy: None,
+            model: self.model.clone(),
+            time_budget: None,
+            base_version: None,
+        };
+        let sent = self.client.message_send(self.session, &message).await?;
+        let is_first = std::mem::take(&mut self.is_new);
+        let after = if is_first { Seq(0) } else { Seq(sent.seq.0.saturating_sub(1)) };
+        self.follow(sent, after, form, terminal, signals).await
+    }
+
+    async fn follow(
+        &self,
+        sent: MessageAccepted,
+        after: Seq,
+        form: Form,
+        terminal: &mut Terminal,
+        signals: &mut Signals,
+    ) -> Result<Outcome> {
+        let mut entries = self.client.follow(self.session, after);
+        let mut renderer = Renderer::new(Reader::Sender, terminal.paint());
+        let mut has_interrupted = false;
+        loop {
+            // Both heads are cancel-safe.
+            let entry = tokio::select! {
+                entry = entries.next() => entry?,
+                () = signals.next() => {
+                    if std::mem::replace(&mut has_interrupted, true) {
+                        return Ok(Outcome::Left);
+                    }
+                    self.interrupt(sent.run_id).await?;
+                    continue;
+                }
+            };
+            match form {
+                Form::Json => terminal.line(&entry.json)?,
+                Form::Text => show(&entry, sent.run_id, &mut renderer, terminal)?,
+            }
+            if let Some(outcome) = entry.event.as_ref().and_then(|event| ending(event, sent.run_id)) {
+                terminal.status(None);
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Stops our run; if it waits behind another, takes it out of the queue instead.
+    async fn interrupt(&self, run: RunId) -> Result<()> {
+        let status = self.client.run_get(self.session, run).await?.status;
+        match status {
+            RunStatus::Queued => self.client.run_drop(self.session, run).await?,
+            RunStatus::Running | RunStatus::Steered => drop(self.client.interrupt(self.session).await?),
+            RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted => {}
+        }
+        Ok(())
+    }
+}
+
+/// The session of this id; `last` is the newest.
+pub(crate) async fn find(client: &Client, named: &str) -> Result<SessionId> {
+    if named == "last" {
+        return match client.session_newest().await? {
+            Some(session) => Ok(session.session_id),
+            None => bail!(Advised::new("there is no session yet", "make one with `warren run \"…\"`")),
+        };
+    }
+    let advice = "`warren sessions list` shows the ids; `last` is the newest one";
+    named.parse().map_err(|_| Advised::new(format!("`{named}` is not a session's id"), advice).into())
+}
+
+fn new_session(with: &NewSession) -> SessionCreate {
+    SessionCreate {
+        agent_type: with.agent.as_deref().map(AgentType::from),
+        agent_profile_reference: with.profile.as_deref().map(ProfileId::from),
+        name: with.name.clone(),
+        ..SessionCreate::default()
+    }
+}
+
+/// Shows what belongs to our run or to the session; other runs are not ours to tell.
+fn show(entry: &Entry, run: RunId, renderer: &mut Renderer, terminal: &mut Terminal) -> Result<()> {
+    let Some(event) = &entry.event else { return Ok(()) };
+    if event.run_id.is_none_or(|of| of == run) {
+        terminal.write(&renderer.event(event))?;
+        terminal.status(renderer.status());
+    }
+    Ok(())
+}
+
+fn ending(event: &Event, run: RunId) -> Option<Outcome> {
+    if event.run_id != Some(run) {
+        return None;
+    }
+    match &event.body {
+        EventBody::RunCompleted { .. } => Some(Outcome::Done),
+        EventBody::RunFailed { .. } => Some(Outcome::Failed),
+        EventBody::RunInterrupted { .. } => Some(Outcome::Interrupted),
+        _ => None,
+    }
+}

@@ -1,0 +1,164 @@
+//! Puts the server together. The only place that names a concrete backend.
+//!
+//! ```text
+//! store ─┬─▶ runtime ─▶ server ◀─ gateway ◀─ store
+//! sandbox┤
+//! models ┘
+//! ```
+
+mod listen;
+mod metrics;
+mod options;
+
+use std::{fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result};
+use warren_config::{Config, Credentials};
+use warren_domain::NodeId;
+use warren_env::{Env, TaskKind, Tasks};
+use warren_gateway::{Bootstrap, Gateway, Records};
+use warren_models::Gateway as ModelGateway;
+use warren_runtime::{Parts, SessionManager};
+use warren_sandbox::{Backend as _, Probe, local::Local};
+use warren_server::{Deps, ServeOptions, router, serve};
+use warren_store::Live;
+
+use crate::{home::Lock, setting::Setting};
+
+pub(crate) use options::required_layers;
+
+/// The first argument that makes this program the launcher of sandboxes.
+pub(crate) const LAUNCHER: &str = "__launcher";
+
+/// How long running work has to be recorded and ended.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running server.
+pub(crate) struct Server {
+    /// Where it can be reached.
+    pub(crate) url: String,
+    /// The administrator's token.
+    pub(crate) token: String,
+    /// The token was made just now.
+    pub(crate) is_first_start: bool,
+    /// Nobody but this machine can reach it.
+    pub(crate) is_loopback_only: bool,
+    /// The offline model answers.
+    pub(crate) is_demo: bool,
+    /// Who answers, for people.
+    pub(crate) model: String,
+    core: Core,
+    /// Connections. They end before the core does, but after its last word.
+    http: Tasks,
+    lock: Lock,
+}
+
+/// Everything behind HTTP.
+struct Core {
+    env: Env,
+    gateway: Gateway,
+    owner: Bootstrap,
+    manager: SessionManager,
+    backend: Arc<Local>,
+    /// Sessions and sandboxes.
+    tasks: Tasks,
+    /// The store's writer. It ends last, because it records how the rest ended.
+    store_tasks: Tasks,
+}
+
+impl Server {
+    /// Starts a server in the directory that `lock` stands for, and returns when it answers.
+    pub(crate) async fn start(setting: &Setting, lock: Lock, listen: SocketAddr) -> Result<Self> {
+        let config = setting.load()?.config;
+        // First of all: a port that is taken must not cost a recovery.
+        let (listener, address) = listen::bind(listen).await?;
+        let core = Core::assemble(&config, &lock).await?;
+        if core.owner.is_new {
+            lock.keep_token(core.owner.secret.expose())?;
+        }
+        let http = Tasks::new();
+        let deps = Deps {
+            runtime: Arc::new(core.manager.clone()),
+            gateway: core.gateway.clone(),
+            env: core.env.clone(),
+            tasks: http.clone(),
+            metrics: metrics::record(&core.tasks)?,
+            options: options::server(&config, address),
+        };
+        let serving = serve(listener, router(deps), http.clone(), ServeOptions::default());
+        http.spawn_to_end(TaskKind::Housekeeping, serving);
+        let url = format!("http://{}", listen::reachable(address));
+        lock.announce(&url)?;
+        Ok(Self {
+            url,
+            token: core.owner.secret.expose().to_owned(),
+            is_first_start: core.owner.is_new,
+            is_loopback_only: address.ip().is_loopback(),
+            is_demo: config.models.anthropic.credentials == Credentials::Missing,
+            model: format!("Anthropic at {}", config.models.anthropic.base_url),
+            core,
+            http,
+            lock,
+        })
+    }
+
+    /// A link that signs a browser in, once.
+    pub(crate) fn sign_in_link(&self) -> Result<String> {
+        let link = self.core.gateway.sign_in_link()?;
+        Ok(format!("{}/auth?code={}", self.url, link.code))
+    }
+
+    /// Ends the server: running work is interrupted and recorded, clients are told, sandboxes end, the store closes.
+    pub(crate) async fn stop(self) {
+        self.lock.withdraw();
+        self.core.manager.drain(PATIENCE).await;
+        end(&self.http, "connections").await;
+        self.core.backend.close().await;
+        end(&self.core.tasks, "sessions").await;
+        end(&self.core.store_tasks, "the store").await;
+    }
+}
+
+impl Core {
+    /// Opens the store, the sandboxes and the models, and takes up what an earlier server left.
+    async fn assemble(config: &Config, lock: &Lock) -> Result<Self> {
+        let directory = lock.home().directory();
+        let env = Env::system();
+        let (tasks, store_tasks) = (Tasks::new(), Tasks::new());
+
+        let store = warren_store::open(options::store(config, directory), env.clone(), &store_tasks).await?;
+        let live = Live::new(&store, &store_tasks);
+        let backend = Arc::new(Local::open(options::sandbox(directory)?, tasks.clone())?);
+        let models = ModelGateway::new(options::models(config), env.clone())?;
+
+        let gateway = Gateway::new(Records::from(&store), env.clone());
+        let owner = gateway.bootstrap(lock.home().token()?.as_deref()).await?;
+
+        let runtime = options::runtime(config, directory, NodeId(lock.node()?));
+        let parts =
+            Parts { store, live, backend: backend.clone(), models, env: env.clone(), tasks: tasks.clone() };
+        let manager = SessionManager::start(parts, runtime).await?;
+        Ok(Self { env, gateway, owner, manager, backend, tasks, store_tasks })
+    }
+}
+
+async fn end(tasks: &Tasks, what: &str) {
+    tasks.cancel();
+    if !tasks.wait(PATIENCE).await {
+        tracing::warn!("{what} did not end in {PATIENCE:?}");
+    }
+}
+
+/// Finds out, by trying, what isolation this machine gives. Needs no data directory and disturbs no server.
+pub(crate) async fn probe() -> Result<Probe> {
+    let directory = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o755))
+        .tempdir()
+        .context("failed to make a temporary directory")?;
+    let tasks = Tasks::new();
+    let backend = Local::open(options::sandbox(directory.path())?, tasks.clone())?;
+    let probe = backend.probe().await;
+    backend.close().await;
+    tasks.cancel();
+    Ok(probe)
+}

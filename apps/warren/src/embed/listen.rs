@@ -1,0 +1,39 @@
+//! The address a server is reached at.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+
+use anyhow::{Context as _, Result};
+use tokio::net::TcpListener;
+
+use crate::report::Advised;
+
+/// Takes the address, and says which port was free if any would do.
+pub(super) async fn bind(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(wanted).await.map_err(|error| refused(wanted, &error))?;
+    let address = listener.local_addr().context("failed to find our own address")?;
+    Ok((listener, address))
+}
+
+/// An address a client on this machine can use: nobody can connect to "any address".
+pub(super) fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        IpAddr::V4(_) | IpAddr::V6(_) => {}
+    }
+    address
+}
+
+fn refused(wanted: SocketAddr, error: &io::Error) -> Advised {
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "another program listens there; take another port with `--listen`, such as 127.0.0.1:0"
+        }
+        io::ErrorKind::PermissionDenied => "ports below 1024 are for root; take another with `--listen`",
+        _ => "see that the address is one of this machine's",
+    };
+    Advised::new(format!("failed to listen on {wanted}: {error}"), hint)
+}

@@ -1,0 +1,99 @@
+//! From the configuration to each component's own options.
+
+use std::{ffi::OsString, net::SocketAddr, path::Path};
+
+use anyhow::{Context as _, Result};
+use warren_config::{Config, Credentials, Database};
+use warren_domain::NodeId;
+use warren_models::{Pace, Price, PriceTable, Secret, UpstreamOptions};
+use warren_sandbox::{Layer, Limits};
+
+use super::LAUNCHER;
+
+pub(super) fn store(config: &Config, directory: &Path) -> warren_store::Options {
+    let database = match &config.storage.database {
+        Database::Sqlite(path) => warren_store::Database::Sqlite(path.clone()),
+        Database::Postgres(url) => warren_store::Database::Postgres(url.expose().to_owned()),
+    };
+    warren_store::Options { database, blobs_dir: directory.join("blobs") }
+}
+
+/// The launcher is this program itself, under another first argument.
+pub(super) fn sandbox(directory: &Path) -> Result<warren_sandbox::local::Options> {
+    let program = std::env::current_exe().context("failed to find this program's own file")?;
+    let launcher = vec![program.into_os_string(), OsString::from(LAUNCHER)];
+    Ok(warren_sandbox::local::Options::new(launcher, directory.join("sandbox")))
+}
+
+pub(super) fn models(config: &Config) -> warren_models::Options {
+    let anthropic = &config.models.anthropic;
+    let at = |api_key| UpstreamOptions::Http { base_url: anthropic.base_url.clone(), api_key };
+    let prices = config.models.prices.iter().fold(PriceTable::default(), |table, (prefix, price)| {
+        table.with(
+            prefix,
+            Price {
+                input: price.input,
+                output: price.output,
+                cache_read: price.cache_read,
+                cache_write: price.cache_write,
+                cache_write_long: price.cache_write_long,
+            },
+        )
+    });
+    let delta = config.models.demo_delay;
+    warren_models::Options {
+        anthropic: match &anthropic.credentials {
+            Credentials::Key(key) => at(Some(Secret::new(key.expose()))),
+            Credentials::NotNeeded => at(None),
+            Credentials::Missing => UpstreamOptions::Demo,
+        },
+        prices,
+        // The slow manner keeps its pace: it is there to be interrupted.
+        pace: Pace { delta, ..Pace::default() },
+        ..warren_models::Options::default()
+    }
+}
+
+pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren_runtime::Options {
+    let limits = &config.sandbox.limits;
+    warren_runtime::Options {
+        idle: config.sandbox.idle_timeout,
+        health_interval: config.sandbox.health_interval,
+        restarts_per_hour: config.sandbox.max_restarts_per_hour,
+        run_budget: config.runs.hard_budget,
+        soft_share: config.runs.soft_budget.as_secs_f64() / config.runs.hard_budget.as_secs_f64(),
+        limits: Limits {
+            memory_bytes: limits.memory_bytes,
+            cpu_millis: limits.cpu_millis,
+            pids: limits.pids,
+            disk_bytes: limits.disk_bytes,
+            ..Limits::default()
+        },
+        required: required_layers(config),
+        ..warren_runtime::Options::new(node, directory.to_owned())
+    }
+}
+
+pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Options {
+    warren_server::Options {
+        allowed_hosts: config.server.allowed_hosts.clone(),
+        body_limit: usize::try_from(config.server.body_limit).unwrap_or(usize::MAX),
+        secure_cookies: config.server.secure_cookies,
+        ..warren_server::Options::new(listen)
+    }
+}
+
+/// The layers the operator requires. The configuration has checked their names.
+pub(crate) fn required_layers(config: &Config) -> Vec<Layer> {
+    let all = [
+        Layer::Namespaces,
+        Layer::Network,
+        Layer::Seccomp,
+        Layer::Landlock,
+        Layer::MemoryLimit,
+        Layer::CpuLimit,
+        Layer::PidsLimit,
+        Layer::OwnUid,
+    ];
+    all.into_iter().filter(|layer| config.sandbox.required.contains(&layer.to_string())).collect()
+}

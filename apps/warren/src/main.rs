@@ -1,0 +1,100 @@
+//! The one binary: starts the server, and talks to it.
+//!
+//! Stands at both ends of the flow: `embed` puts the server together and is the only place that names a concrete
+//! backend; everything else here is a client of it, over HTTP, even when the server is in the same process.
+//! It must never hold what another crate is for: no SQL, no sandboxes, no state of sessions.
+//! Start with [`cli`], then the file of the verb in `verbs/`; `embed` shows how it all fits.
+
+#![allow(
+    clippy::print_stderr,
+    reason = "a command talks to its user; standard output goes through `Terminal`"
+)]
+
+mod cli;
+mod verbs;
+
+mod client;
+mod connect;
+mod conversation;
+mod embed;
+mod home;
+mod render;
+mod report;
+mod setting;
+mod signals;
+mod table;
+mod terminal;
+
+use std::{io::IsTerminal as _, process::ExitCode};
+
+use anyhow::{Context as _, Result, anyhow};
+use clap::Parser as _;
+use tracing_subscriber::EnvFilter;
+use warren_config::Environment;
+
+use cli::{Cli, Verb};
+use report::{Advised, Outcome, report};
+use setting::Setting;
+use terminal::Terminal;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    // Before anything that could start a thread: the launcher has one, and must keep it so.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == embed::LAUNCHER) {
+        return warren_sandbox::launcher::main();
+    }
+    let cli = Cli::parse();
+    run(cli).unwrap_or_else(|error| report(&error)).into()
+}
+
+fn run(cli: Cli) -> Result<Outcome> {
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| anyhow!("another TLS provider is installed already"))?;
+    let environment = Environment::of_process();
+    let mut terminal = Terminal::of_process(&environment);
+    let setting = Setting::new(cli.global, environment)?;
+    log_to_stderr(&setting, &cli.verb)?;
+    match &cli.verb {
+        Verb::Config(args) => return verbs::config::run(&setting, args, &mut terminal),
+        Verb::Codegen(args) => return verbs::codegen::run(args, &mut terminal),
+        _ => {}
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("failed to start the asynchronous runtime")?;
+    let outcome = runtime.block_on(dispatch(&setting, cli.verb, &mut terminal));
+    // A thread that waits for a line of the terminal would be waited for in vain.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Result<Outcome> {
+    match verb {
+        Verb::Up(args) => verbs::up::run(setting, args, terminal).await,
+        Verb::Run(args) => verbs::run::run(setting, args, terminal).await,
+        Verb::Chat(args) => verbs::chat::run(setting, args, terminal).await,
+        Verb::Sessions(args) => verbs::sessions::run(setting, args, terminal).await,
+        Verb::Doctor(args) => verbs::doctor::run(setting, args, terminal).await,
+        Verb::Tokens(args) => verbs::tokens::run(setting, args, terminal).await,
+        Verb::Config(args) => verbs::config::run(setting, &args, terminal),
+        Verb::Codegen(args) => verbs::codegen::run(&args, terminal),
+    }
+}
+
+/// A server tells its operator of what is odd; a command that has a server inside tells its user only of what is wrong.
+fn log_to_stderr(setting: &Setting, verb: &Verb) -> Result<()> {
+    let quiet = if matches!(verb, Verb::Up(_)) { "warn" } else { "error" };
+    let filter = setting.log_filter().unwrap_or(quiet);
+    let hint = "write levels and targets, such as `info` or `warn,warren_runtime=debug`";
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|error| Advised::new(format!("`{filter}` is no log filter: {error}"), hint))?;
+    let is_coloured = std::io::stderr().is_terminal() && setting.environment.get("NO_COLOR").is_none();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(is_coloured)
+        .with_writer(std::io::stderr)
+        .init();
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! Events as a person reads them: text that only ever grows, and one line about what is going on right now.
+//!
+//! Pure: events in, text out. The same renderer shows a run as it happens and a session as it was.
+
+mod files;
+mod paint;
+mod prose;
+mod quantities;
+mod summary;
+mod tools;
+
+use std::collections::HashMap;
+
+use warren_domain::{
+    Block, BlockStatus, ConversationId, Event, EventBody, ModelCalled, SandboxStatus, SessionRuntimeState,
+    SubagentStarted, SystemSubtype, Timestamp,
+};
+
+use files::Files;
+pub(crate) use paint::{Paint, clean};
+use prose::{Prose, Voice};
+pub(crate) use quantities::{duration, size, usage_line};
+use tools::Tools;
+
+/// Who reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Whoever sent the message, and need not be told it.
+    Sender,
+    /// Someone who reads what was said.
+    Other,
+}
+
+/// Turns events into text.
+pub(crate) struct Renderer {
+    reader: Reader,
+    paint: Paint,
+    page: Page,
+    prose: Prose,
+    tools: Tools,
+    files: Files,
+    threads: HashMap<ConversationId, Thread>,
+    /// What is going on, apart from tools.
+    phase: Phase,
+    started_at: Option<Timestamp>,
+}
+
+/// A subagent's thread.
+struct Thread {
+    depth: usize,
+    name: String,
+    started_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Resting,
+    Queued,
+    StartingSandbox,
+    Working,
+}
+
+/// What stands on the page last, which decides whether an empty line comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Prose,
+    Lines,
+}
+
+/// The text that was made and not taken yet.
+#[derive(Default)]
+struct Page {
+    text: String,
+    last: Option<Group>,
+    is_mid_line: bool,
+}
+
+impl Renderer {
+    /// A renderer at the beginning of its page.
+    pub(crate) fn new(reader: Reader, paint: Paint) -> Self {
+        Self {
+            reader,
+            paint,
+            page: Page::default(),
+            prose: Prose::default(),
+            tools: Tools::default(),
+            files: Files::default(),
+            threads: HashMap::new(),
+            phase: Phase::Resting,
+            started_at: None,
+        }
+    }
+
+    /// Takes the next event and gives the text it adds to the page.
+    pub(crate) fn event(&mut self, event: &Event) -> String {
+        let depth = self.depth(&event.conversation_id);
+        match &event.body {
+            EventBody::SessionStatus { runtime } => self.sandbox(runtime),
+            EventBody::RunQueued { position, .. } => self.queued(*position),
+            EventBody::RunStarted { .. } => self.started(event.timestamp),
+            EventBody::BlockStart { block } => self.block_start(block, depth),
+            EventBody::TextDelta { block_id, delta } => {
+                self.prose.delta(block_id, delta, &mut self.page, self.paint)
+            }
+            EventBody::BlockUpdate { block_id, updates } => self.tools.updated(block_id, updates),
+            EventBody::BlockComplete { block } => self.block_complete(block, depth),
+            EventBody::BlockDiscarded { block_id, .. } => {
+                self.prose.discard(block_id, &mut self.page, self.paint)
+            }
+            EventBody::SubagentStarted(started) => self.subagent_started(event, started),
+            EventBody::SubagentCompleted { status, .. } => self.subagent_completed(event, *status),
+            EventBody::ModelCalled(called) => self.model_called(called, depth),
+            EventBody::FileChanged { path, change, size_bytes, .. } => {
+                self.files.note(path, *change, *size_bytes)
+            }
+            EventBody::RunCompleted { .. }
+            | EventBody::RunFailed { .. }
+            | EventBody::RunInterrupted { .. } => {
+                self.ended(event);
+            }
+            EventBody::SessionEnded { reason } => {
+                self.line(0, &self.paint.dim(&format!("session ended: {}", clean(reason))))
+            }
+            EventBody::SessionCreated { .. }
+            | EventBody::SessionUpdated { .. }
+            | EventBody::MetadataUpdate { .. }
+            | EventBody::Unrecognized { .. } => {}
+        }
+        std::mem::take(&mut self.page.text)
+    }
+
+    /// What is going on right now, in a few words; `None` when text is just coming, or nothing is going on.
+    pub(crate) fn status(&self) -> Option<String> {
+        if self.page.is_mid_line {
+            return None;
+        }
+        match self.phase {
+            Phase::Resting => None,
+            Phase::Queued => Some("Waiting for an earlier run…".to_owned()),
+            Phase::StartingSandbox => Some("Starting sandbox…".to_owned()),
+            Phase::Working => Some(self.tools.status().unwrap_or_else(|| "Working…".to_owned())),
+        }
+    }
+
+    fn depth(&self, conversation: &ConversationId) -> usize {
+        self.threads.get(conversation).map_or(0, |thread| thread.depth)
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        self.page.line(depth, text);
+    }
+
+    fn sandbox(&mut self, runtime: &SessionRuntimeState) {
+        let status = runtime.sandbox.as_ref().map(|sandbox| sandbox.status);
+        match (status, self.phase) {
+            (Some(SandboxStatus::Starting), _) => self.phase = Phase::StartingSandbox,
+            (_, Phase::StartingSandbox) => self.phase = Phase::Working,
+            _ => {}
+        }
+    }
+
+    fn queued(&mut self, position: u32) {
+        if position > 0 && self.phase == Phase::Resting {
+            self.phase = Phase::Queued;
+        }
+    }
+
+    fn started(&mut self, at: Timestamp) {
+        self.started_at = Some(at);
+        self.files = Files::default();
+        if self.phase != Phase::StartingSandbox {
+            self.phase = Phase::Working;
+        }
+    }
+
+    fn block_start(&mut self, block: &Block, depth: usize) {
+        match block {
+            Block::AssistantText { id, content, .. } => {
+                self.prose.start(id, Voice::Text, content, depth, &mut self.page, self.paint);
+            }
+            Block::Thinking { id, content, .. } => {
+                self.prose.start(id, Voice::Thinking, content, depth, &mut self.page, self.paint);
+            }
+            Block::ToolUse { .. } => {
+                self.page.end_line();
+                self.tools.called(block, depth);
+            }
+            Block::UserMessage { .. }
+            | Block::ToolResult { .. }
+            | Block::System { .. }
+            | Block::Subagent { .. }
+            | Block::Error { .. } => {}
+        }
+    }
+
+    fn block_complete(&mut self, block: &Block, depth: usize) {
+        match block {
+            Block::AssistantText { id, content, .. } => {
+                self.prose.complete(id, Voice::Text, content, depth, &mut self.page, self.paint);
+            }
+            Block::Thinking { id, content, .. } => {
+                self.prose.complete(id, Voice::Thinking, content, depth, &mut self.page, self.paint);
+            }
+            Block::ToolUse { .. } => {
+                self.page.end_line();
+                self.tools.called(block, depth);
+            }
+            Block::ToolResult { .. } => {
+                if let Some((depth, line)) = self.tools.answered(block, self.paint) {
+                    self.line(depth, &line);
+                }
+            }
+            Block::UserMessage { content, .. } if self.reader == Reader::Other && depth == 0 => {
+                self.prose.whole(Voice::User, &content.to_text(), depth, &mut self.page, self.paint);
+            }
+            Block::System { subtype, message, .. } => self.system(*subtype, message, depth),
+            Block::Error { message, .. } => {
+                let line = format!("{} {}", self.paint.red("✗"), clean(message));
+                self.line(depth, &line);
+            }
+            Block::UserMessage { .. } | Block::Subagent { .. } => {}
+        }
+    }
+
+    fn system(&mut self, subtype: SystemSubtype, message: &str, depth: usize) {
+        match subtype {
+            SystemSubtype::Error => self.line(depth, &format!("{} {}", self.paint.red("✗"), clean(message))),
+            SystemSubtype::Status | SystemSubtype::HookResponse | SystemSubtype::AuthStatus => {
+                self.line(depth, &self.paint.dim(&clean(message)));
+            }
+            // A subagent's thread says so by its own line.
+            SystemSubtype::SessionStart | SystemSubtype::SessionEnd => {}
+        }
+    }
+
+    fn subagent_started(&mut self, event: &Event, started: &SubagentStarted) {
+        let depth = self.depth(&started.parent) + 1;
+        if let Some(call) = &started.tool_use_id {
+            self.tools.forget(call);
+        }
+        let name = clean(started.name.as_deref().unwrap_or("subagent"));
+        let task = tools::brief(&started.input);
+        let line = format!("{} {}  {}", self.paint.cyan("▸"), self.paint.bold(&name), self.paint.dim(&task));
+        self.line(depth - 1, line.trim_end());
+        let thread = Thread { depth, name, started_at: event.timestamp };
+        self.threads.insert(event.conversation_id.clone(), thread);
+    }
+
+    fn subagent_completed(&mut self, event: &Event, status: BlockStatus) {
+        let Some(thread) = self.threads.remove(&event.conversation_id) else { return };
+        let took = duration(event.timestamp.as_millis() - thread.started_at.as_millis());
+        let mark =
+            if status == BlockStatus::Success { self.paint.green("✓") } else { self.paint.red("✗") };
+        let line = format!("{mark} {}  {}", self.paint.bold(&thread.name), self.paint.dim(&took));
+        self.line(thread.depth.saturating_sub(1), &line);
+    }
+
+    fn model_called(&mut self, called: &ModelCalled, depth: usize) {
+        if called.status >= 400 && called.status != 499 {
+            let line =
+                format!("the model's provider answered {} (attempt {})", called.status, called.attempt);
+            self.line(depth, &self.paint.dim(&line));
+        }
+    }
+
+    fn ended(&mut self, event: &Event) {
+        self.page.end_line();
+        for (depth, line) in self.tools.unanswered(self.paint) {
+            self.line(depth, &line);
+        }
+        for line in summary::lines(event, self.started_at, &std::mem::take(&mut self.files), self.paint) {
+            self.page.paragraph(&line);
+        }
+        self.phase = Phase::Resting;
+        self.threads.clear();
+    }
+}
+
+impl Page {
+    /// Ends the line that is being written.
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.is_mid_line) {
+            self.text.push('\n');
+        }
+    }
+
+    /// Makes room for something of `group`: paragraphs stand apart, lines stand together.
+    fn open(&mut self, group: Group) {
+        self.end_line();
+        if self.last.is_some_and(|last| last == Group::Prose || last != group) {
+            self.text.push('\n');
+        }
+        self.last = Some(group);
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        self.open(Group::Lines);
+        self.text.push_str(&"  ".repeat(depth));
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        self.open(Group::Prose);
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests;

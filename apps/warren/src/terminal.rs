@@ -1,0 +1,82 @@
+//! Where output goes: text to standard output, what is going on right now to standard error.
+
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use warren_config::Environment;
+
+use crate::render::Paint;
+
+/// The user's terminal, or whatever stands in for it.
+pub(crate) struct Terminal {
+    paint: Paint,
+    /// A line that comes and goes; nothing is drawn where there is nobody to see it.
+    spinner: Option<ProgressBar>,
+    can_spin: bool,
+}
+
+impl Terminal {
+    /// Finds out what there is. Colours are for terminals only, and not for those who asked for none.
+    pub(crate) fn of_process(environment: &Environment) -> Self {
+        let is_dumb = environment.get("TERM").is_none_or(|term| term == "dumb");
+        let wants_colour = environment.get("NO_COLOR").is_none() && !is_dumb;
+        let paint = if wants_colour && io::stdout().is_terminal() { Paint::Ansi } else { Paint::Plain };
+        Self { paint, spinner: None, can_spin: io::stderr().is_terminal() && !is_dumb }
+    }
+
+    /// How to colour what goes to standard output.
+    pub(crate) fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// Writes text as it is, at once.
+    pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.clear();
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// Writes one line.
+    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
+        self.write(&format!("{text}\n"))
+    }
+
+    /// Says what is going on, or that nothing is.
+    pub(crate) fn status(&mut self, status: Option<String>) {
+        match (status, &self.spinner) {
+            (None, _) => self.clear(),
+            (Some(_), _) if !self.can_spin => {}
+            (Some(message), Some(spinner)) => spinner.set_message(message),
+            (Some(message), None) => self.spinner = Some(spin(message)),
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(spinner) = self.spinner.take() {
+            spinner.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn spin(message: String) -> ProgressBar {
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner:.dim} {wide_msg:.dim}") {
+        spinner.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
+    }
+    spinner.set_message(message);
+    spinner.enable_steady_tick(Duration::from_millis(80));
+    spinner
+}

@@ -1,0 +1,10 @@
+//! What the commands do: one file each.
+
+pub(crate) mod chat;
+pub(crate) mod codegen;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod run;
+pub(crate) mod sessions;
+pub(crate) mod tokens;
+pub(crate) mod up;

@@ -1,0 +1,90 @@
+//! `warren chat`: message by message, line by line.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use anyhow::Result;
+use tokio::sync::mpsc;
+
+use crate::{
+    cli,
+    connect::Connection,
+    conversation::{Conversation, Form},
+    report::{Outcome, report},
+    setting::Setting,
+    signals::Signals,
+    terminal::Terminal,
+};
+
+/// Runs the verb. A run that fails does not end the conversation; the end of the input does.
+pub(crate) async fn run(setting: &Setting, args: cli::Chat, terminal: &mut Terminal) -> Result<Outcome> {
+    let mut signals = Signals::catch()?;
+    let connection = Connection::open(setting).await?;
+    if connection.is_demo() {
+        eprintln!(
+            "No API key was found, so the offline demo model answers. Set ANTHROPIC_API_KEY to use Claude."
+        );
+    }
+    let talked = talk(&connection, &args, terminal, &mut signals).await;
+    connection.close(&mut signals).await;
+    talked
+}
+
+async fn talk(
+    connection: &Connection,
+    args: &cli::Chat,
+    terminal: &mut Terminal,
+    signals: &mut Signals,
+) -> Result<Outcome> {
+    let mut conversation = Conversation::open(&connection.client, &args.with).await?;
+    let mut lines = lines();
+    let is_asked = io::stdin().is_terminal();
+    if is_asked {
+        eprintln!("session {}; Ctrl-C interrupts, Ctrl-D ends", conversation.session());
+    }
+    let mut outcome = Outcome::Done;
+    loop {
+        if is_asked {
+            ask()?;
+        }
+        let line = tokio::select! {
+            line = lines.recv() => line,
+            () = signals.next() => None,
+        };
+        let Some(line) = line else { break };
+        if line.trim().is_empty() {
+            continue;
+        }
+        outcome = match conversation.send(&line, Form::Text, terminal, signals).await {
+            Ok(outcome) => outcome,
+            Err(error) => report(&error),
+        };
+        if matches!(outcome, Outcome::Unreachable | Outcome::Left) {
+            return Ok(outcome);
+        }
+    }
+    if is_asked {
+        eprintln!();
+    }
+    // Whoever sat there saw how each run ended; a script wants to know about the last one.
+    Ok(if is_asked { Outcome::Done } else { outcome })
+}
+
+fn ask() -> io::Result<()> {
+    let mut out = io::stderr().lock();
+    out.write_all("\n› ".as_bytes())?;
+    out.flush()
+}
+
+/// Lines of standard input, read by a thread of their own: a read of a terminal cannot be cancelled.
+fn lines() -> mpsc::Receiver<String> {
+    // One place: the thread waits with the next line until the run before it is over.
+    let (sender, receiver) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,58 @@
+//! `warren config`: what is in force, and whether it is legal.
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+use warren_config::{Loaded, show};
+
+use crate::{cli, report::Outcome, setting::Setting, terminal::Terminal};
+
+/// Runs the verb.
+pub(crate) fn run(setting: &Setting, args: &cli::Config, terminal: &mut Terminal) -> Result<Outcome> {
+    let loaded = setting.load()?;
+    for variable in &loaded.unknown_variables {
+        eprintln!("warning: the environment variable `{variable}` sets nothing");
+    }
+    match args {
+        cli::Config::Show { json: true } => terminal.line(&as_json(setting, &loaded).to_string())?,
+        cli::Config::Show { json: false } => terminal.write(&as_text(setting, &loaded, terminal))?,
+        cli::Config::Check => {
+            terminal.line(&format!("{} keys are set; all is well", loaded.origins.len()))?
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn as_text(setting: &Setting, loaded: &Loaded, terminal: &Terminal) -> String {
+    let paint = terminal.paint();
+    let mut text = paint.dim(&format!("# data directory: {}", setting.home.directory().display()));
+    text.push('\n');
+    for (key, value) in show(&loaded.config) {
+        let line = match (loaded.origins.get(key), value.as_str()) {
+            (_, "") => paint.dim(&format!("# {key} is not set")),
+            (Some(origin), value) => format!("{key} = {value}  {}", paint.dim(&format!("# {origin}"))),
+            (None, value) => format!("{key} = {value}"),
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let key = loaded.config.models.anthropic.credentials.describe();
+    text.push_str(&paint.dim(&format!("# the key of models.anthropic: {key}")));
+    text.push('\n');
+    text
+}
+
+fn as_json(setting: &Setting, loaded: &Loaded) -> Value {
+    let keys: Map<String, Value> = show(&loaded.config)
+        .into_iter()
+        .map(|(key, value)| {
+            let origin = loaded.origins.get(key).map_or("default".to_owned(), ToString::to_string);
+            (key.to_owned(), json!({ "value": value, "origin": origin }))
+        })
+        .collect();
+    json!({
+        "dataDirectory": setting.home.directory(),
+        "keys": keys,
+        "anthropicKey": loaded.config.models.anthropic.credentials.describe(),
+        "unknownVariables": loaded.unknown_variables,
+    })
+}

@@ -1,0 +1,188 @@
+//! `warren doctor`: what this machine can do, what is missing, and how to get it. Needs no server.
+
+use anyhow::Result;
+use serde::Serialize;
+use warren_config::{Config, Credentials};
+use warren_sandbox::{Isolation, Probe};
+
+use crate::{cli, embed, home::Holder, render::Paint, report::Outcome, setting::Setting, terminal::Terminal};
+
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Findings {
+    version: &'static str,
+    data_directory: String,
+    /// The server that works there now.
+    server: Option<Holder>,
+    isolation: Option<Probe>,
+    agents: Vec<String>,
+    models: Vec<Model>,
+    /// What is missing; the first ones keep agents from running.
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Model {
+    provider: &'static str,
+    base_url: String,
+    key: &'static str,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Problem {
+    /// Whether agents cannot run because of it.
+    is_fatal: bool,
+    problem: String,
+    hint: String,
+}
+
+/// Runs the verb.
+pub(crate) async fn run(setting: &Setting, args: cli::Doctor, terminal: &mut Terminal) -> Result<Outcome> {
+    terminal.status(Some("Trying what this machine can do…".to_owned()));
+    let findings = examine(setting).await?;
+    if args.json {
+        terminal.line(&serde_json::to_string(&findings)?)?;
+    } else {
+        terminal.write(&findings.to_text(terminal.paint()))?;
+    }
+    let is_fatal = findings.problems.iter().any(|problem| problem.is_fatal);
+    Ok(if is_fatal { Outcome::Failed } else { Outcome::Done })
+}
+
+async fn examine(setting: &Setting) -> Result<Findings> {
+    let mut findings = Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        data_directory: setting.home.directory().display().to_string(),
+        server: running(setting).await,
+        isolation: None,
+        agents: warren_agents::adapters().iter().map(|agent| agent.agent_type().to_string()).collect(),
+        models: Vec::new(),
+        problems: Vec::new(),
+    };
+    let required = match setting.load() {
+        Ok(loaded) => {
+            findings.look_at_models(&loaded.config);
+            embed::required_layers(&loaded.config)
+        }
+        Err(error) => {
+            let hint = "correct it; `warren config check` says whether it is right".to_owned();
+            findings.problems.push(Problem { is_fatal: true, problem: format!("{error:#}"), hint });
+            warren_sandbox::Layer::BASIC.to_vec()
+        }
+    };
+    match embed::probe().await {
+        Ok(probe) => findings.look_at_isolation(probe, &required),
+        Err(error) => findings.problems.push(Problem {
+            is_fatal: true,
+            problem: format!("{error:#}"),
+            hint: "see that the temporary directory is writable".to_owned(),
+        }),
+    }
+    // The fatal ones first, in the order they were found.
+    findings.problems.sort_by_key(|problem| !problem.is_fatal);
+    Ok(findings)
+}
+
+async fn running(setting: &Setting) -> Option<Holder> {
+    let holder = setting.home.holder()?;
+    let client = crate::client::Client::new(&holder.url, None).ok()?;
+    client.health().await.is_ok().then_some(holder)
+}
+
+impl Findings {
+    fn look_at_models(&mut self, config: &Config) {
+        let anthropic = &config.models.anthropic;
+        self.models.push(Model {
+            provider: "anthropic",
+            base_url: anthropic.base_url.clone(),
+            key: anthropic.credentials.describe(),
+        });
+        if anthropic.credentials == Credentials::Missing {
+            self.problems.push(Problem {
+                is_fatal: false,
+                problem: "no API key was found, so the offline demo model answers".to_owned(),
+                hint: format!("export {}=… before `warren up`", anthropic.api_key_env),
+            });
+        }
+    }
+
+    fn look_at_isolation(&mut self, probe: Probe, required: &[warren_sandbox::Layer]) {
+        let missing = probe.isolation.missing(required);
+        for found in &probe.hints {
+            let is_fatal = !probe.usable || missing.contains(&found.layer);
+            match self.problems.last_mut() {
+                // One remedy for several layers is told once.
+                Some(last) if last.hint == found.hint && last.is_fatal == is_fatal => {
+                    last.problem = format!("{}; {}", last.problem, found.problem);
+                }
+                _ => self.problems.push(Problem {
+                    is_fatal,
+                    problem: found.problem.clone(),
+                    hint: found.hint.clone(),
+                }),
+            }
+        }
+        self.isolation = Some(probe);
+    }
+
+    fn to_text(&self, paint: Paint) -> String {
+        let mut lines = vec![format!("{} {}", paint.bold("Warren"), self.version), String::new()];
+        let mut fact = |name: &str, value: &str| lines.push(format!("  {name:<10}  {value}"));
+        fact("data", &self.data_directory);
+        match &self.server {
+            Some(Holder { url, pid }) => fact("server", &format!("{url}, process {pid}")),
+            None => fact("server", "none is running; commands start their own"),
+        }
+        if let Some(probe) = &self.isolation {
+            let version = probe.version.as_deref().unwrap_or("not found");
+            fact("sandbox", &format!("{}, {version}", probe.backend));
+        }
+        fact("agents", &self.agents.join(", "));
+        for model in &self.models {
+            fact("models", &format!("{}, key {}, {}", model.provider, model.key, model.base_url));
+        }
+        lines.push(String::new());
+        lines.extend(self.isolation.iter().flat_map(|probe| layers(&probe.isolation, paint)));
+        if !self.problems.is_empty() {
+            lines.push(String::new());
+        }
+        for problem in &self.problems {
+            let mark = if problem.is_fatal { paint.red("✗") } else { paint.yellow("!") };
+            lines.push(format!("{mark} {}", problem.problem));
+            lines.push(format!("  hint: {}", problem.hint));
+        }
+        let verdict = if self.problems.iter().any(|problem| problem.is_fatal) {
+            paint.red("Agents cannot run here yet.")
+        } else {
+            paint.green("Agents can run here.")
+        };
+        lines.extend([String::new(), verdict, String::new()]);
+        lines.join("\n")
+    }
+}
+
+/// Each layer with whether it is there.
+fn layers(isolation: &Isolation, paint: Paint) -> Vec<String> {
+    use warren_sandbox::Layer;
+    let rows = [
+        (Layer::Namespaces, "users and processes of its own"),
+        (Layer::Network, "no network"),
+        (Layer::Seccomp, "system calls filtered"),
+        (Layer::Landlock, "files confined by Landlock"),
+        (Layer::OwnUid, "a user of its own for each workspace"),
+        (Layer::MemoryLimit, "memory limit"),
+        (Layer::CpuLimit, "CPU limit"),
+        (Layer::PidsLimit, "process limit"),
+    ];
+    let row = |(layer, meaning): (Layer, &str)| {
+        let mark = if isolation.has(layer) { paint.green("✓") } else { paint.yellow("–") };
+        format!("  {mark} {meaning}")
+    };
+    let mut lines: Vec<String> = rows.into_iter().map(row).collect();
+    lines.push(format!("  {} disk limit, {}", paint.green("✓"), isolation.disk.how));
+    lines.extend(isolation.notes.iter().map(|note| format!("    {}", paint.dim(note))));
+    lines
+}

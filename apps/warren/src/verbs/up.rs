@@ -1,0 +1,72 @@
+//! `warren up`: the server, until it is told to end.
+
+use std::process;
+
+use anyhow::{Result, bail};
+use serde_json::json;
+
+use crate::{cli, embed::Server, report::Outcome, setting::Setting, signals::Signals, terminal::Terminal};
+
+/// Runs the verb.
+pub(crate) async fn run(setting: &Setting, args: cli::Up, terminal: &mut Terminal) -> Result<Outcome> {
+    let mut signals = Signals::catch()?;
+    let listen = match args.listen {
+        Some(address) => address,
+        None => setting.load()?.config.listen,
+    };
+    let Some(lock) = setting.home.lock()? else { bail!(setting.home.held()) };
+    let server = Server::start(setting, lock, listen).await?;
+    if args.json {
+        terminal.line(&json!({ "url": server.url, "token": server.token }).to_string())?;
+    } else {
+        terminal.write(&greeting(&server, setting, terminal)?)?;
+    }
+    signals.next().await;
+    if !args.json {
+        eprintln!("\nFinishing what is running; Ctrl-C again leaves at once.");
+    }
+    tokio::select! {
+        () = server.stop() => Ok(Outcome::Done),
+        () = signals.next() => leave_at_once(),
+    }
+}
+
+fn greeting(server: &Server, setting: &Setting, terminal: &Terminal) -> Result<String> {
+    let paint = terminal.paint();
+    let token = if server.is_first_start {
+        format!("{}  (kept in {})", server.token, setting.home.token_path().display())
+    } else {
+        format!("in {}", setting.home.token_path().display())
+    };
+    let model = if server.is_demo {
+        paint.yellow(
+            "demo model: no API key was found, answers come from a script; set ANTHROPIC_API_KEY for Claude",
+        )
+    } else {
+        server.model.clone()
+    };
+    let rows = [
+        ("address", paint.bold(&server.url)),
+        ("token", token),
+        ("sign in", format!("{}  (once, within five minutes)", server.sign_in_link()?)),
+        ("model", model),
+        ("data", setting.home.directory().display().to_string()),
+    ];
+    if !server.is_loopback_only {
+        eprintln!(
+            "warning: other machines can reach this server, and it speaks plain HTTP; put a proxy with TLS before it"
+        );
+    }
+    let rows = rows.map(|(name, value)| format!("  {:<8}  {value}\n", name));
+    Ok(format!(
+        "{} is up\n\n{}\n  {}\n",
+        paint.bold("Warren"),
+        rows.concat(),
+        paint.dim("try: warren run \"Build me a dashboard of our sales\"      Ctrl-C ends the server")
+    ))
+}
+
+/// What is not recorded now is recorded at the next start; the launcher ends all sandboxes when we are gone.
+fn leave_at_once() -> ! {
+    process::exit(130)
+}

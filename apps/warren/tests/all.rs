@@ -1,0 +1,14 @@
+//! Whole-server tests: the real program, real sandboxes, real transports; only the model is scripted.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may fail loudly")]
+
+mod suite {
+    pub(crate) mod busy;
+    pub(crate) mod cli;
+    pub(crate) mod commands;
+    pub(crate) mod input;
+    pub(crate) mod kill;
+    pub(crate) mod life;
+    pub(crate) mod sandbox;
+    pub(crate) mod session;
+    pub(crate) mod stream;
+}

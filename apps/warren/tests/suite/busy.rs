@@ -1,0 +1,96 @@
+//! Messages that arrive together.
+
+use reqwest::StatusCode;
+use serde_json::json;
+use warren_testkit::{TestEvent, TestServer};
+
+use super::session::assert_contiguous;
+
+#[tokio::test]
+async fn messages_sent_at_once_run_one_after_the_other() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let sends = (0..8).map(|n| {
+        let client = client.clone();
+        async move { client.message_send(session, &format!("run: echo {n} >> order.txt")).await.0 }
+    });
+    let runs = futures::future::join_all(sends).await;
+    let mut events = client.events(session, warren_domain::Seq(0)).await;
+    let mut left: std::collections::HashSet<_> = runs.into_iter().collect();
+    let mut log = Vec::new();
+    while !left.is_empty() {
+        let event = events.next().await.expect("more events");
+        left.retain(|run| !event.ends_run(*run));
+        log.push(event);
+    }
+    assert_contiguous(&log);
+    let mut running = None;
+    for event in &log {
+        match event.kind() {
+            "run_started" => assert_eq!(running.replace(event.json["runId"].clone()), None, "one at a time"),
+            "run_completed" => assert_eq!(running.take(), Some(event.json["runId"].clone())),
+            _ => {}
+        }
+    }
+    let versions: Vec<_> = log
+        .iter()
+        .filter(|event| event.kind() == "run_completed")
+        .map(|e| e.json["version"].clone())
+        .collect();
+    assert_eq!(versions, (1..=8).map(|n| json!(n)).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn the_same_key_gives_the_same_run_and_another_message_under_it_is_refused() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let path = format!("/api/sessions/{session}/messages");
+    let body = json!({"content": "run: echo once >> once.txt", "idempotencyKey": "k1"});
+    let sends = (0..5).map(|_| client.post(&path, &body));
+    let answers: Vec<_> = futures::future::join_all(sends)
+        .await
+        .into_iter()
+        .map(|answer| answer.expect(StatusCode::ACCEPTED))
+        .collect();
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
+    let other = client.post(&path, &json!({"content": "another", "idempotencyKey": "k1"})).await;
+    assert_eq!(other.refusal(), (422, "IDEMPOTENCY_MISMATCH"));
+
+    let run = answers[0]["runId"].as_str().unwrap().parse().unwrap();
+    let mut events = client.events(session, warren_domain::Seq(0)).await;
+    let log = events.until(|event| event.ends_run(run)).await;
+    let started = log.iter().filter(|event: &&TestEvent| event.kind() == "run_started").count();
+    assert_eq!(started, 1);
+}
+
+#[tokio::test]
+async fn a_busy_session_queues_steers_or_refuses_as_the_sender_says() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let path = format!("/api/sessions/{session}/messages");
+    let (first, seq) = client.message_send(session, "sleep 2").await;
+    let mut events = client.events(session, seq).await;
+    events.until(|event| event.json["updates"]["status"] == "running").await;
+
+    let refused = client.post(&path, &json!({"content": "no", "whenBusy": "reject"})).await;
+    assert_eq!(refused.refusal(), (409, "RUN_IN_PROGRESS"));
+    let steered = client.post(&path, &json!({"content": "also this", "whenBusy": "steer"})).await;
+    let steered = steered.expect(StatusCode::ACCEPTED);
+    let (queued, _) = client.message_send(session, "run: echo queued").await;
+    let dropped =
+        client.post(&path, &json!({"content": "run: echo never"})).await.expect(StatusCode::ACCEPTED);
+    let dropped = format!("/api/sessions/{session}/runs/{}", dropped["runId"].as_str().unwrap());
+    client.delete(&dropped).await.expect(StatusCode::NO_CONTENT);
+
+    let all = events.until(|event| event.ends_run(queued)).await;
+    let taken_up = format!("msg-{}", steered["runId"].as_str().unwrap());
+    let taken = all.iter().find(|event| event.json["block"]["id"] == taken_up).expect("it was taken up");
+    assert_eq!(taken.json["runId"], first.to_string(), "by the run that was going on");
+    let runs = client.get(&format!("/api/sessions/{session}/runs")).await.expect(StatusCode::OK);
+    let states: Vec<_> =
+        runs["runs"].as_array().unwrap().iter().rev().map(|run| run["status"].clone()).collect();
+    assert_eq!(states, ["completed", "steered", "completed", "interrupted"]);
+}

@@ -1,0 +1,131 @@
+//! What an agent can and cannot do, seen through the whole server.
+
+use reqwest::StatusCode;
+use serde_json::json;
+use warren_testkit::{Setup, TestClient, TestServer};
+
+use super::session::said;
+
+const KEY: &str = "sk-ant-test-0123456789-never-inside";
+
+/// The output of a command that the agent runs in its sandbox.
+async fn shell(client: &TestClient, command: &str) -> String {
+    let session = client.session_create().await;
+    let events = client.run(session, &format!("run: {command}")).await;
+    assert_eq!(events.last().unwrap().kind(), "run_completed");
+    said(&events)
+}
+
+#[tokio::test]
+async fn no_key_and_no_token_is_in_any_environment_file_or_mount_of_a_sandbox() {
+    // A key is there, but the model at that address is the demo one.
+    let upstream = demo_upstream().await;
+    let server = Setup::new()
+        .variable("ANTHROPIC_API_KEY", KEY)
+        .variable("ANTHROPIC_BASE_URL", &upstream)
+        .start()
+        .await;
+    let client = server.admin();
+    let look = format!(
+        "(cat /proc/*/environ /proc/*/cmdline /proc/self/mountinfo; grep -rs -e {part} -e wrn_ /home /workspace /instructions /user-input /tmp /etc /warren /dev/shm --binary-files=text) 2>/dev/null | tr '\\0' '\\n' | grep -c -e 0123456789-never -e wrn_[0-9a-f] ; env | grep ANTHROPIC",
+        part = "0123456789-never",
+    );
+    let output = shell(&client, &look).await;
+    // The command itself names what it looks for; it must find nothing else.
+    assert!(output.contains("ANTHROPIC_API_KEY=warren-placeholder"), "{output}");
+    assert!(!output.contains("sk-ant"), "{output}");
+    assert!(!output.contains(server.token()), "{output}");
+}
+
+/// The demo model behind a listener, as a provider that wants a key.
+async fn demo_upstream() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let tasks = warren_env::Tasks::new();
+    let inner = tasks.clone();
+    tasks.spawn(warren_env::TaskKind::Connection, async move {
+        warren_models::demo::serve(listener, warren_models::Pace::NONE, &inner).await.expect("it serves");
+    });
+    format!("http://{address}")
+}
+
+#[tokio::test]
+async fn one_sessions_agent_sees_nothing_of_another_session_or_of_the_server() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo my secret > /workspace/secret.txt").await;
+    let directory = server.directory().display().to_string();
+    let look = format!(
+        "cat /etc/shadow; ls {directory}; cat {directory}/token; find / -name secret.txt 2>/dev/null; ls /root; echo done"
+    );
+    let output = shell(&client, &look).await;
+    assert!(output.contains("done"), "{output}");
+    assert!(
+        !output.contains("secret.txt") && !output.contains("root:") && !output.contains("wrn_"),
+        "{output}"
+    );
+    assert_eq!(
+        output.matches("No such file").count() + output.matches("Permission denied").count(),
+        4,
+        "{output}"
+    );
+}
+
+#[tokio::test]
+async fn a_sandbox_says_what_isolation_it_got() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let path = format!("/api/sessions/{session}/sandbox");
+    client.post(&format!("{path}/start"), &json!({})).await.expect(StatusCode::OK);
+    let report = client.get(&path).await.expect(StatusCode::OK);
+    assert_eq!(report["runtime"]["sandbox"]["status"], "ready");
+    assert!(report["isolation"].is_object() && report["resources"].is_object(), "{report:#}");
+    client.post(&format!("{path}/stop"), &json!({})).await.expect(StatusCode::NO_CONTENT);
+    let report = client.get(&path).await.expect(StatusCode::OK);
+    assert_eq!(report["runtime"]["sandbox"], json!(null));
+}
+
+#[tokio::test]
+async fn an_agent_that_fork_bombs_eats_memory_or_fills_its_disk_leaves_the_server_well() {
+    let config = "[sandbox.resource_limits]\nmemory = \"256MiB\"\npids = 64\ndisk = \"64MiB\"";
+    let server = Setup::new().config(config).start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    for command in [
+        ":(){ :|:& };:",
+        "perl -e '$x = \"a\" x (1 << 30); print length $x'",
+        "for i in $(seq 1 100); do head -c 4M /dev/zero > /workspace/f$i; done",
+    ] {
+        let events = client
+            .run(session, &format!("run: timeout 20 bash -c '{}'", command.replace('\'', "'\\''")))
+            .await;
+        assert!(events.last().unwrap().json["type"].as_str().unwrap().starts_with("run_"), "{command}");
+        client.get("/health").await.expect(StatusCode::OK);
+    }
+    client
+        .post(&format!("/api/sessions/{session}/unload"), &json!({"force": true}))
+        .await
+        .expect(StatusCode::OK);
+    let fresh = client.session_create().await;
+    assert_eq!(client.run(fresh, "run: echo well").await.last().unwrap().kind(), "run_completed");
+}
+
+#[tokio::test]
+async fn a_killed_guest_fails_the_run_clearly_and_the_next_message_goes_on() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let (run, seq) = client.message_send(session, "sleep 60").await;
+    let mut events = client.events(session, seq).await;
+    events.until(|event| event.json["updates"]["status"] == "running").await;
+    for process in server.processes().iter().filter(|process| process.name.contains("guest")) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+    let end = events.until(|event| event.ends_run(run)).await;
+    let last = end.last().unwrap();
+    assert_eq!((last.kind(), &last.json["code"]), ("run_failed", &json!("SANDBOX_ERROR")), "{:#}", last.json);
+    assert_eq!(client.run(session, "run: echo again").await.last().unwrap().kind(), "run_completed");
+}

@@ -1,0 +1,166 @@
+//! Every key there is. The documentation, the names of the variables and the hints on unknown keys follow from it.
+
+/// One option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// Its path in `warren.toml`.
+    pub name: &'static str,
+    /// What may be written there.
+    pub kind: Kind,
+    /// What it is for.
+    pub doc: &'static str,
+    /// The version that brought it.
+    pub since: &'static str,
+}
+
+/// What may be written for a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// A path; a relative one is meant relative to the data directory.
+    Path,
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// Bytes: a whole number, or a text such as `2GiB`.
+    Size,
+    /// Texts; in a variable, with commas between them.
+    List,
+    /// A table; cannot be set by a variable.
+    Table,
+}
+
+impl Key {
+    /// The environment variable that sets it, or `None` for a table.
+    #[must_use]
+    pub fn variable(&self) -> Option<String> {
+        (self.kind != Kind::Table).then(|| format!("WARREN_{}", self.name.replace('.', "_").to_uppercase()))
+    }
+}
+
+impl Kind {
+    /// What may be written, for people.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Path => "path",
+            Kind::Boolean => "truth value",
+            Kind::Integer => "whole number",
+            Kind::Number => "number",
+            Kind::Size => "size",
+            Kind::List => "list of texts",
+            Kind::Table => "table",
+        }
+    }
+}
+
+const fn key(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key { name, kind, doc, since: "v0.1" }
+}
+
+/// Every option, in the order of the documentation.
+pub const KEYS: &[Key] = &[
+    key(
+        "listen",
+        Kind::Text,
+        "Address and port the server listens on; port 0 takes a free one. The server speaks plain HTTP: put a proxy with \
+         TLS before it if it is to be reached from other machines.",
+    ),
+    key(
+        "server.allowed_hosts",
+        Kind::List,
+        "Host names, besides loopback names and the listening address, that requests may be addressed to. Others are \
+         refused, so that a web page cannot drive a server on localhost.",
+    ),
+    key("server.body_limit", Kind::Size, "The largest body of a request. A larger one is refused with 413."),
+    key(
+        "server.secure_cookies",
+        Kind::Boolean,
+        "Whether browsers send the sign-in cookie over TLS only. Set it when a proxy with TLS stands before the server.",
+    ),
+    key("sandbox.backend", Kind::Text, "What makes sandboxes. `local` is bubblewrap on this machine."),
+    key(
+        "sandbox.required",
+        Kind::List,
+        "Layers of isolation without which no sandbox starts: `namespaces`, `network`, `seccomp`, `landlock`, \
+         `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`. `warren doctor` shows which this machine has.",
+    ),
+    key(
+        "sandbox.idle_timeout_seconds",
+        Kind::Integer,
+        "A sandbox without work for this long is ended; the next message makes a new one.",
+    ),
+    key("sandbox.health_interval_seconds", Kind::Integer, "How often a sandbox is asked whether it is well."),
+    key(
+        "sandbox.max_restarts_per_hour",
+        Kind::Integer,
+        "An unhealthy sandbox is started again at most this often.",
+    ),
+    key(
+        "sandbox.resource_limits.memory",
+        Kind::Size,
+        "Memory of all programs of a sandbox together. Beyond it the kernel kills one of them.",
+    ),
+    key(
+        "sandbox.resource_limits.cpu",
+        Kind::Number,
+        "CPUs a sandbox may keep busy. Beyond it programs wait.",
+    ),
+    key(
+        "sandbox.resource_limits.pids",
+        Kind::Integer,
+        "Processes and threads of a sandbox. Beyond it none can be started.",
+    ),
+    key(
+        "sandbox.resource_limits.disk",
+        Kind::Size,
+        "What a session's directories may hold. Beyond it the run fails with `DISK_LIMIT`.",
+    ),
+    key(
+        "runs.time_budget_seconds",
+        Kind::Integer,
+        "A run that takes longer is ended with `TIMEOUT`. A message may ask for another budget.",
+    ),
+    key(
+        "runs.soft_budget_percent",
+        Kind::Integer,
+        "After this part of the time budget the agent is asked to come to an end.",
+    ),
+    key(
+        "storage.database_url",
+        Kind::Text,
+        "`postgres://…` to keep everything in PostgreSQL, or `sqlite:PATH`. By default SQLite in the data directory.",
+    ),
+    key(
+        "models.anthropic.base_url",
+        Kind::Text,
+        "Where the Anthropic API begins. If it is not set, `ANTHROPIC_BASE_URL` of the server's environment is taken. Set \
+         here, it is used without a key if there is none.",
+    ),
+    key(
+        "models.anthropic.api_key_env",
+        Kind::Text,
+        "The environment variable that holds the API key. The key itself never stands in this file.",
+    ),
+    key(
+        "models.anthropic.api_key_file",
+        Kind::Path,
+        "A file that holds the API key; counts before the variable.",
+    ),
+    key(
+        "models.prices",
+        Kind::Table,
+        "US dollars for a million tokens, by the beginning of a model's name; counts before the built-in list prices. \
+         `input` and `output` are needed; `cache_read`, `cache_write` and `cache_write_long` follow from `input` if absent.",
+    ),
+    key(
+        "models.demo.delay_milliseconds",
+        Kind::Integer,
+        "How long the demo model waits before each piece of an answer.",
+    ),
+];

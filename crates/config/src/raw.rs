@@ -1,0 +1,99 @@
+//! What the operator wrote: everything optional, nothing checked but its kind.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::Deserialize;
+
+use crate::quantity::Bytes;
+
+macro_rules! raw {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $(
+                /// See `KEYS`.
+                pub $field: $kind,
+            )*
+        }
+    };
+}
+
+raw! {
+    /// The whole file.
+    RawConfig {
+        listen: Option<String>,
+        server: RawServer,
+        sandbox: RawSandbox,
+        runs: RawRuns,
+        storage: RawStorage,
+        models: RawModels,
+    }
+}
+
+raw! {
+    /// `[server]`
+    RawServer {
+        allowed_hosts: Option<Vec<String>>,
+        body_limit: Option<Bytes>,
+        secure_cookies: Option<bool>,
+    }
+}
+
+raw! {
+    /// `[sandbox]`
+    RawSandbox {
+        backend: Option<String>,
+        required: Option<Vec<String>>,
+        idle_timeout_seconds: Option<u64>,
+        health_interval_seconds: Option<u64>,
+        max_restarts_per_hour: Option<u32>,
+        resource_limits: RawLimits,
+    }
+}
+
+raw! {
+    /// `[sandbox.resource_limits]`
+    RawLimits { memory: Option<Bytes>, cpu: Option<f64>, pids: Option<u32>, disk: Option<Bytes>, }
+}
+
+raw! {
+    /// `[runs]`
+    RawRuns { time_budget_seconds: Option<u64>, soft_budget_percent: Option<u8>, }
+}
+
+raw! {
+    /// `[storage]`
+    RawStorage { database_url: Option<String>, }
+}
+
+raw! {
+    /// `[models]`
+    RawModels { anthropic: RawAnthropic, prices: BTreeMap<String, RawPrice>, demo: RawDemo, }
+}
+
+raw! {
+    /// `[models.anthropic]`
+    RawAnthropic {
+        base_url: Option<String>,
+        api_key_env: Option<String>,
+        api_key_file: Option<PathBuf>,
+    }
+}
+
+raw! {
+    /// `[models.demo]`
+    RawDemo { delay_milliseconds: Option<u64>, }
+}
+
+/// One row of `[models.prices]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawPrice {
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
+    pub cache_write_long: Option<f64>,
+}

@@ -1,0 +1,259 @@
+//! What the program believes: everything present, everything legal.
+
+mod models;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::{
+    ConfigError, Environment, RawConfig, Secret,
+    quantity::Bytes,
+    raw::{RawLimits, RawRuns, RawSandbox, RawServer},
+};
+
+pub use models::{Anthropic, Credentials, Models, Price};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// All options. Components take their own part, never the whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Where the server listens.
+    pub listen: SocketAddr,
+    /// The HTTP server's part.
+    pub server: Server,
+    /// The sandboxes' part.
+    pub sandbox: Sandbox,
+    /// The part of whoever runs messages.
+    pub runs: Runs,
+    /// Where things are kept.
+    pub storage: Storage,
+    /// The model gateway's part.
+    pub models: Models,
+}
+
+/// The HTTP server's part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Host names requests may be addressed to, besides loopback ones.
+    pub allowed_hosts: Vec<String>,
+    /// The largest body of a request, in bytes.
+    pub body_limit: u64,
+    /// The sign-in cookie travels over TLS only.
+    pub secure_cookies: bool,
+}
+
+/// The sandboxes' part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sandbox {
+    /// What makes them.
+    pub backend: SandboxBackend,
+    /// Layers without which none starts, by name.
+    pub required: Vec<String>,
+    /// Without work for this long, a sandbox is ended.
+    pub idle_timeout: Duration,
+    /// How often a sandbox is asked whether it is well.
+    pub health_interval: Duration,
+    /// An unhealthy sandbox is started again at most this often in an hour.
+    pub max_restarts_per_hour: u32,
+    /// What one sandbox may use.
+    pub limits: Limits,
+}
+
+/// What makes sandboxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxBackend {
+    /// bubblewrap on this machine.
+    Local,
+}
+
+/// What one sandbox may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Memory of all programs together.
+    pub memory_bytes: u64,
+    /// CPU time per second, in thousandths of one CPU.
+    pub cpu_millis: u32,
+    /// Processes and threads.
+    pub pids: u32,
+    /// What the writable directories may hold.
+    pub disk_bytes: u64,
+}
+
+/// The part of whoever runs messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Runs {
+    /// After this long the agent is asked to come to an end.
+    pub soft_budget: Duration,
+    /// After this long the run is ended.
+    pub hard_budget: Duration,
+}
+
+/// Where things are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// Everything but the bytes of blobs.
+    pub database: Database,
+}
+
+/// Which database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// A file.
+    Sqlite(PathBuf),
+    /// A server, by its URL; the URL may hold a password.
+    Postgres(Secret),
+}
+
+impl Config {
+    /// Checks what was written and fills in what was not. The only way to a `Config`.
+    ///
+    /// Relative paths are meant relative to `directory`, the data directory. Keys of providers come from `environment`.
+    ///
+    /// # Errors
+    /// When a value makes no sense.
+    pub fn resolve(raw: RawConfig, directory: &Path, environment: &Environment) -> Result<Self, ConfigError> {
+        Ok(Self {
+            listen: listen(raw.listen)?,
+            server: server(raw.server)?,
+            sandbox: sandbox(raw.sandbox)?,
+            runs: runs(&raw.runs)?,
+            storage: Storage { database: database(raw.storage.database_url, directory)? },
+            models: models::resolve(raw.models, directory, environment)?,
+        })
+    }
+}
+
+fn invalid(key: &'static str, value: impl std::fmt::Display, hint: &'static str) -> ConfigError {
+    ConfigError::Value { key, value: format!("`{value}`"), hint }
+}
+
+fn listen(written: Option<String>) -> Result<SocketAddr, ConfigError> {
+    let text = written.unwrap_or_else(|| "127.0.0.1:7777".to_owned());
+    text.parse().map_err(|_| invalid("listen", text, "write an address and a port, such as `127.0.0.1:7777`"))
+}
+
+fn server(raw: RawServer) -> Result<Server, ConfigError> {
+    let allowed_hosts = raw.allowed_hosts.unwrap_or_default();
+    let is_name = |host: &String| !host.is_empty() && !host.contains(['/', ' ', '@']);
+    if let Some(host) = allowed_hosts.iter().find(|host| !is_name(host)) {
+        return Err(invalid("server.allowed_hosts", host, "write host names without scheme or path"));
+    }
+    Ok(Server {
+        allowed_hosts,
+        body_limit: raw.body_limit.map_or(2 * MIB, |Bytes(bytes)| bytes),
+        secure_cookies: raw.secure_cookies.unwrap_or(false),
+    })
+}
+
+fn sandbox(raw: RawSandbox) -> Result<Sandbox, ConfigError> {
+    let backend = match raw.backend.as_deref() {
+        None | Some("local") => SandboxBackend::Local,
+        Some(other) => return Err(invalid("sandbox.backend", other, "the only backend is `local`")),
+    };
+    let seconds = |key, written: Option<u64>, default| match written.unwrap_or(default) {
+        0 => Err(invalid(key, 0, "write at least 1")),
+        seconds => Ok(Duration::from_secs(seconds)),
+    };
+    Ok(Sandbox {
+        backend,
+        required: required(raw.required)?,
+        idle_timeout: seconds("sandbox.idle_timeout_seconds", raw.idle_timeout_seconds, 900)?,
+        health_interval: seconds("sandbox.health_interval_seconds", raw.health_interval_seconds, 30)?,
+        max_restarts_per_hour: raw.max_restarts_per_hour.unwrap_or(3),
+        limits: limits(&raw.resource_limits)?,
+    })
+}
+
+fn required(written: Option<Vec<String>>) -> Result<Vec<String>, ConfigError> {
+    const LAYERS: [&str; 8] =
+        ["namespaces", "network", "seccomp", "landlock", "memoryLimit", "cpuLimit", "pidsLimit", "ownUid"];
+    let layers = written.unwrap_or_else(|| LAYERS[..3].iter().map(ToString::to_string).collect());
+    match layers.iter().find(|layer| !LAYERS.contains(&layer.as_str())) {
+        None => Ok(layers),
+        Some(layer) => Err(invalid(
+            "sandbox.required",
+            layer,
+            "the layers are `namespaces`, `network`, `seccomp`, `landlock`, `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`",
+        )),
+    }
+}
+
+fn limits(raw: &RawLimits) -> Result<Limits, ConfigError> {
+    let at_least = |key, written: Option<Bytes>, default: u64, least: u64, hint| match written {
+        Some(bytes) if bytes.0 < least => Err(invalid(key, bytes, hint)),
+        written => Ok(written.map_or(default, |Bytes(bytes)| bytes)),
+    };
+    let cpu = raw.cpu.unwrap_or(1.0);
+    if !(0.01..=1024.0).contains(&cpu) {
+        return Err(invalid("sandbox.resource_limits.cpu", cpu, "write a number of CPUs from 0.01 to 1024"));
+    }
+    let pids = raw.pids.unwrap_or(512);
+    if pids < 16 {
+        return Err(invalid("sandbox.resource_limits.pids", pids, "an agent needs at least 16 processes"));
+    }
+    Ok(Limits {
+        memory_bytes: at_least(
+            "sandbox.resource_limits.memory",
+            raw.memory,
+            2 * GIB,
+            64 * MIB,
+            "an agent needs at least 64MiB of memory",
+        )?,
+        cpu_millis: millis(cpu),
+        pids,
+        disk_bytes: at_least(
+            "sandbox.resource_limits.disk",
+            raw.disk,
+            5 * GIB,
+            MIB,
+            "a session needs at least 1MiB of disk",
+        )?,
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be within 0.01 and 1024"
+)]
+fn millis(cpu: f64) -> u32 {
+    (cpu * 1000.0).round() as u32
+}
+
+fn runs(raw: &RawRuns) -> Result<Runs, ConfigError> {
+    let hard = raw.time_budget_seconds.unwrap_or(30 * 60);
+    if hard == 0 {
+        return Err(invalid("runs.time_budget_seconds", hard, "write at least 1"));
+    }
+    let percent = raw.soft_budget_percent.unwrap_or(40);
+    if !(1..=100).contains(&percent) {
+        return Err(invalid("runs.soft_budget_percent", percent, "write a number from 1 to 100"));
+    }
+    let hard_budget = Duration::from_secs(hard);
+    Ok(Runs { soft_budget: hard_budget * u32::from(percent) / 100, hard_budget })
+}
+
+fn database(written: Option<String>, directory: &Path) -> Result<Database, ConfigError> {
+    let Some(url) = written else { return Ok(Database::Sqlite(directory.join("warren.db"))) };
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Ok(Database::Postgres(Secret::new(url)));
+    }
+    let path = url.strip_prefix("sqlite://").or(url.strip_prefix("sqlite:")).filter(|path| !path.is_empty());
+    match path {
+        Some(path) => Ok(Database::Sqlite(directory.join(path))),
+        // Not the URL itself: it may hold a password.
+        None => Err(ConfigError::Value {
+            key: "storage.database_url",
+            value: "of that scheme".to_owned(),
+            hint: "write `postgres://user@host/name` or `sqlite:PATH`",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

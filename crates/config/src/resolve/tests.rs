@@ -1,0 +1,249 @@
+use std::{fs, path::Path};
+
+use super::{Config, Credentials, Database};
+use crate::{ConfigError, Environment, KEYS, Loaded, Origin, Secret, docs, load, show};
+
+/// Loads `file` from a fresh data directory.
+fn load_text(file: &str, environment: &Environment) -> Result<Loaded, ConfigError> {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("warren.toml"), file).expect("written");
+    load(directory.path(), None, environment)
+}
+
+fn config(file: &str) -> Config {
+    load_text(file, &Environment::default()).expect("a legal file").config
+}
+
+/// The error and its hint, without the temporary path.
+fn refusal(file: &str, environment: &Environment) -> (String, String) {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("warren.toml"), file).expect("written");
+    let error = load(directory.path(), None, environment).expect_err("refused");
+    let text = error.to_string().replace(&directory.path().display().to_string(), "DIR");
+    (text, error.hint().unwrap_or_default())
+}
+
+#[test]
+fn nothing_written_gives_the_numbers_of_the_protocol() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let loaded = load(directory.path(), None, &Environment::default()).expect("defaults are legal");
+    let shown = show(&loaded.config);
+    let value = |key| shown.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
+    assert_eq!(value("listen"), Some("\"127.0.0.1:7777\""));
+    assert_eq!(value("sandbox.idle_timeout_seconds"), Some("900"));
+    assert_eq!(value("sandbox.health_interval_seconds"), Some("30"));
+    assert_eq!(value("sandbox.max_restarts_per_hour"), Some("3"));
+    assert_eq!(value("sandbox.resource_limits.memory"), Some("\"2GiB\""));
+    assert_eq!(value("sandbox.resource_limits.cpu"), Some("1"));
+    assert_eq!(value("sandbox.resource_limits.pids"), Some("512"));
+    assert_eq!(value("sandbox.resource_limits.disk"), Some("\"5GiB\""));
+    assert_eq!(value("runs.time_budget_seconds"), Some("1800"));
+    assert_eq!(value("runs.soft_budget_percent"), Some("40"));
+    assert_eq!(loaded.config.storage.database, Database::Sqlite(directory.path().join("warren.db")));
+    assert_eq!(loaded.config.models.anthropic.credentials, Credentials::Missing);
+    assert_eq!(loaded.origins.len(), 0);
+}
+
+#[test]
+fn every_key_can_be_set_in_the_file_and_is_shown_as_it_was_written() {
+    let file = r#"
+        listen = "0.0.0.0:80"
+        [server]
+        allowed_hosts = ["warren.example.org"]
+        body_limit = "1MiB"
+        secure_cookies = true
+        [sandbox]
+        backend = "local"
+        required = ["namespaces", "landlock"]
+        idle_timeout_seconds = 60
+        health_interval_seconds = 5
+        max_restarts_per_hour = 0
+        resource_limits = { memory = "1GiB", cpu = 0.5, pids = 64, disk = 1048577 }
+        [runs]
+        time_budget_seconds = 100
+        soft_budget_percent = 75
+        [storage]
+        database_url = "postgres://ada:s3cr3t@db.example.org/warren?sslpassword=x"
+        [models.anthropic]
+        base_url = "https://proxy.example.org/"
+        api_key_env = "MY_KEY"
+        [models.prices]
+        claude-x = { input = 1.5, output = 2 }
+        [models.demo]
+        delay_milliseconds = 0
+    "#;
+    let shown: Vec<String> =
+        show(&config(file)).into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let expected = r#"listen = "0.0.0.0:80"
+server.allowed_hosts = ["warren.example.org"]
+server.body_limit = "1MiB"
+server.secure_cookies = true
+sandbox.backend = "local"
+sandbox.required = ["namespaces", "landlock"]
+sandbox.idle_timeout_seconds = 60
+sandbox.health_interval_seconds = 5
+sandbox.max_restarts_per_hour = 0
+sandbox.resource_limits.memory = "1GiB"
+sandbox.resource_limits.cpu = 0.5
+sandbox.resource_limits.pids = 64
+sandbox.resource_limits.disk = "1048577B"
+runs.time_budget_seconds = 100
+runs.soft_budget_percent = 75
+storage.database_url = "postgres://ada@db.example.org/warren"
+models.anthropic.base_url = "https://proxy.example.org"
+models.anthropic.api_key_env = "MY_KEY"
+models.anthropic.api_key_file = 
+models.prices = { "claude-x" = { input = 1.5, output = 2 } }
+models.demo.delay_milliseconds = 0"#;
+    assert_eq!(shown.join("\n"), expected);
+}
+
+#[test]
+fn a_variable_counts_before_the_file_and_both_are_named_as_origins() {
+    let environment = Environment::from([
+        ("WARREN_LISTEN", "127.0.0.1:0"),
+        ("WARREN_SANDBOX_REQUIRED", "network, seccomp"),
+        ("WARREN_SANDBOX_RESOURCE_LIMITS_CPU", "2"),
+        ("WARREN_SANDBOX_IDLE_TIMOUT_SECONDS", "1"),
+        ("WARREN_LOG", "debug"),
+    ]);
+    let loaded =
+        load_text("listen = '127.0.0.1:1'\n[runs]\ntime_budget_seconds = 7\n", &environment).expect("legal");
+    assert_eq!(loaded.config.listen.port(), 0);
+    assert_eq!(loaded.config.sandbox.required, ["network", "seccomp"]);
+    assert_eq!(loaded.config.sandbox.limits.cpu_millis, 2000);
+    assert_eq!(loaded.config.runs.hard_budget.as_secs(), 7);
+    let keys: Vec<_> = loaded.origins.keys().copied().collect();
+    assert_eq!(
+        keys,
+        ["listen", "runs.time_budget_seconds", "sandbox.required", "sandbox.resource_limits.cpu"]
+    );
+    assert_eq!(loaded.origins["listen"], Origin::Variable("WARREN_LISTEN".to_owned()));
+    assert!(
+        matches!(&loaded.origins["runs.time_budget_seconds"], Origin::File(path) if path.ends_with("warren.toml"))
+    );
+    assert_eq!(loaded.unknown_variables, ["WARREN_SANDBOX_IDLE_TIMOUT_SECONDS"]);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_do() {
+    let none = Environment::default();
+    let cases = [
+        ("lisen = 'x'", "unknown key `lisen` in `DIR/warren.toml`", "did you mean `listen`?"),
+        (
+            "[sandbox]\nidle_timeout = 3",
+            "unknown key `sandbox.idle_timeout` in `DIR/warren.toml`",
+            "did you mean `sandbox.idle_timeout_seconds`?",
+        ),
+        (
+            "[retention]\nversions = 3",
+            "unknown key `retention` in `DIR/warren.toml`",
+            "`warren config show` prints every key there is",
+        ),
+        (
+            "[models.anthropic]\napi_key = 'sk'",
+            "unknown key `models.anthropic.api_key` in `DIR/warren.toml`",
+            "keys do not belong in this file; set `ANTHROPIC_API_KEY` in the server's environment, or name a file with \
+             `models.anthropic.api_key_file`",
+        ),
+        (
+            "listen = 'here'",
+            "`listen` cannot be `here`",
+            "write an address and a port, such as `127.0.0.1:7777`",
+        ),
+        (
+            "[sandbox]\nbackend = 'docker'",
+            "`sandbox.backend` cannot be `docker`",
+            "the only backend is `local`",
+        ),
+        (
+            "[sandbox]\nidle_timeout_seconds = 0",
+            "`sandbox.idle_timeout_seconds` cannot be `0`",
+            "write at least 1",
+        ),
+        (
+            "[sandbox.resource_limits]\nmemory = 1",
+            "`sandbox.resource_limits.memory` cannot be `1B`",
+            "an agent needs at least 64MiB of memory",
+        ),
+        (
+            "[storage]\ndatabase_url = 'mysql://u:p@h/d'",
+            "`storage.database_url` cannot be of that scheme",
+            "write `postgres://user@host/name` or `sqlite:PATH`",
+        ),
+        (
+            "[runs]\nsoft_budget_percent = 101",
+            "`runs.soft_budget_percent` cannot be `101`",
+            "write a number from 1 to 100",
+        ),
+        ("listen = 3", "`DIR/warren.toml` is not a valid configuration", ""),
+        ("listen", "`DIR/warren.toml` is not a valid configuration", ""),
+    ];
+    for (file, error, hint) in cases {
+        assert_eq!(refusal(file, &none), (error.to_owned(), hint.to_owned()), "{file}");
+    }
+    let environment = Environment::from([("WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS", "soon")]);
+    let error =
+        "the environment variable `WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS` is not a whole number: `soon`";
+    assert_eq!(refusal("", &environment).0, error);
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_shown_with_its_line() {
+    let error = load_text("\n\nlisten = 3\n", &Environment::default()).expect_err("refused");
+    let source = std::error::Error::source(&error).expect("says where").to_string();
+    assert!(source.contains("line 3"), "{source}");
+}
+
+#[test]
+fn the_provider_s_key_and_address_come_from_the_servers_environment() {
+    let both =
+        Environment::from([("ANTHROPIC_API_KEY", "sk-1"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9/")]);
+    let anthropic =
+        |file: &str, environment| load_text(file, environment).expect("legal").config.models.anthropic;
+
+    let found = anthropic("", &both);
+    assert_eq!(found.base_url, "http://127.0.0.1:9");
+    assert_eq!(found.credentials, Credentials::Key(Secret::new("sk-1")));
+
+    let only_address =
+        Environment::from([("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"), ("ANTHROPIC_API_KEY", "")]);
+    assert_eq!(anthropic("", &only_address).credentials, Credentials::Missing);
+
+    let local = "[models.anthropic]\nbase_url = 'http://10.0.0.1'";
+    assert_eq!(anthropic(local, &Environment::default()).credentials, Credentials::NotNeeded);
+}
+
+#[test]
+fn a_key_can_be_in_a_file_of_the_data_directory() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("key"), "sk-2\n").expect("written");
+    fs::write(directory.path().join("warren.toml"), "models.anthropic.api_key_file = 'key'")
+        .expect("written");
+    let loaded = load(directory.path(), None, &Environment::default()).expect("legal");
+    assert_eq!(loaded.config.models.anthropic.credentials, Credentials::Key(Secret::new("sk-2")));
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let error = load(Path::new("/nowhere"), Some(Path::new("/nowhere/x.toml")), &Environment::default());
+    assert_eq!(error.expect_err("refused").to_string(), "failed to read `/nowhere/x.toml`");
+}
+
+#[test]
+fn no_secret_is_in_any_text_made_of_the_options() {
+    let environment = Environment::from([("ANTHROPIC_API_KEY", "sk-secret")]);
+    let file = "storage.database_url = 'postgres://u:pw@secret@host/db?password=secret'";
+    let loaded = load_text(file, &environment).expect("legal");
+    let text = format!("{loaded:?} {:?} {environment:?}", show(&loaded.config));
+    assert!(!text.contains("secret"), "{text}");
+}
+
+#[test]
+fn every_variable_sets_its_own_key() {
+    let mut variables: Vec<_> = KEYS.iter().filter_map(crate::Key::variable).collect();
+    let n_variables = variables.len();
+    variables.dedup();
+    assert_eq!(variables.len(), n_variables);
+    assert!(variables.iter().all(|name| docs().contains(name.as_str())));
+}

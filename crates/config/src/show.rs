@@ -1,0 +1,95 @@
+//! The options as text: for `warren config show`, and for the defaults in the documentation.
+
+use crate::{Config, Credentials, Database, SandboxBackend, quantity::Bytes};
+
+/// Each key with its value as it would be written in `warren.toml`; nothing where the value is "none".
+///
+/// Shows no secret: of a database's URL only what is not its password.
+#[must_use]
+pub fn show(config: &Config) -> Vec<(&'static str, String)> {
+    let sandbox = &config.sandbox;
+    let limits = &sandbox.limits;
+    let anthropic = &config.models.anthropic;
+    vec![
+        ("listen", quoted(config.listen)),
+        ("server.allowed_hosts", list(&config.server.allowed_hosts)),
+        ("server.body_limit", quoted(Bytes(config.server.body_limit))),
+        ("server.secure_cookies", config.server.secure_cookies.to_string()),
+        ("sandbox.backend", quoted(backend(sandbox.backend))),
+        ("sandbox.required", list(&sandbox.required)),
+        ("sandbox.idle_timeout_seconds", sandbox.idle_timeout.as_secs().to_string()),
+        ("sandbox.health_interval_seconds", sandbox.health_interval.as_secs().to_string()),
+        ("sandbox.max_restarts_per_hour", sandbox.max_restarts_per_hour.to_string()),
+        ("sandbox.resource_limits.memory", quoted(Bytes(limits.memory_bytes))),
+        ("sandbox.resource_limits.cpu", format!("{}", f64::from(limits.cpu_millis) / 1000.0)),
+        ("sandbox.resource_limits.pids", limits.pids.to_string()),
+        ("sandbox.resource_limits.disk", quoted(Bytes(limits.disk_bytes))),
+        ("runs.time_budget_seconds", config.runs.hard_budget.as_secs().to_string()),
+        ("runs.soft_budget_percent", soft_percent(config).to_string()),
+        ("storage.database_url", quoted(database(&config.storage.database))),
+        ("models.anthropic.base_url", quoted(&anthropic.base_url)),
+        ("models.anthropic.api_key_env", quoted(&anthropic.api_key_env)),
+        ("models.anthropic.api_key_file", String::new()),
+        ("models.prices", prices(config)),
+        ("models.demo.delay_milliseconds", config.models.demo_delay.as_millis().to_string()),
+    ]
+}
+
+impl Credentials {
+    /// Whether a provider can be asked, for people. Never the key.
+    #[must_use]
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Credentials::Key(_) => "found",
+            Credentials::NotNeeded => "not needed",
+            Credentials::Missing => "missing",
+        }
+    }
+}
+
+fn quoted(value: impl std::fmt::Display) -> String {
+    toml::Value::String(value.to_string()).to_string()
+}
+
+fn list(values: &[String]) -> String {
+    toml::Value::from(values.to_vec()).to_string()
+}
+
+fn backend(backend: SandboxBackend) -> &'static str {
+    match backend {
+        SandboxBackend::Local => "local",
+    }
+}
+
+fn soft_percent(config: &Config) -> u128 {
+    let hard = config.runs.hard_budget.as_millis().max(1);
+    (config.runs.soft_budget.as_millis() * 100 + hard / 2) / hard
+}
+
+fn database(database: &Database) -> String {
+    match database {
+        Database::Sqlite(path) => format!("sqlite:{}", path.display()),
+        Database::Postgres(url) => without_password(url.expose()),
+    }
+}
+
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return String::new() };
+    // The last `@` ends the user's part even if a password holds one; parameters may name a password too.
+    let (user, host) = rest.rsplit_once('@').unwrap_or(("", rest));
+    let host = host.split('?').next().unwrap_or(host);
+    match user.split_once(':').map_or(user, |(name, _)| name) {
+        "" => format!("{scheme}://{host}"),
+        name => format!("{scheme}://{name}@{host}"),
+    }
+}
+
+fn prices(config: &Config) -> String {
+    let rows = config.models.prices.iter().map(|(prefix, price)| {
+        format!("{} = {{ input = {}, output = {} }}", quoted(prefix), price.input, price.output)
+    });
+    match rows.collect::<Vec<_>>().join(", ") {
+        rows if rows.is_empty() => String::new(),
+        rows => format!("{{ {rows} }}"),
+    }
+}
