@@ -1,0 +1,22 @@
+//! `cargo xtask bench`: measures with optimised code, and prints one table.
+//!
+//! What is measured, and how, is in `crates/testkit`; this builds it and hands the names on.
+
+use anyhow::Result;
+
+use crate::{cargo, workspace};
+
+/// Arguments of the verb.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Names of the measurements to take, and options of the bench; all measurements if none is named.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    names: Vec<String>,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let mut bench = cargo::cargo(&workspace::root()?);
+    bench.args(["run", "--release", "--package", "warren-testkit", "--bin", "bench", "--"]);
+    cargo::run(bench.args(&args.names))
+}

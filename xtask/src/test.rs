@@ -1,0 +1,83 @@
+//! `cargo xtask test`: installs and starts what the tests need, runs everything, cleans up, sums up.
+//!
+//! Three processes share the work, because each must survive what ends another:
+//! the [supervisor](self::supervisor) inherits every process the tests abandon, and at the end says which;
+//! the [guard](self::guard) owns PostgreSQL and the temporary files, and removes them however we ended;
+//! the one between them runs the steps, from quick to slow. A failed step stops none after it: one run shows all.
+
+mod guard;
+mod leftovers;
+mod postgres;
+mod steps;
+mod summary;
+mod supervisor;
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use clap::builder::FalseyValueParser;
+
+pub(crate) use self::guard::{Args as GuardArgs, run as guard};
+use self::{guard::Guard, steps::Environment, summary::Summary};
+use crate::{codegen, packages, tidy, workspace, workspace::Workspace};
+
+/// Arguments of the verb.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Run only the tests whose name contains this, and none of the other checks.
+    filter: Option<String>,
+    /// Install and start nothing: tests that need a service skip, and say so.
+    #[arg(long)]
+    quick: bool,
+    /// A skip is a failure.
+    #[arg(long, env = "CI", hide_env_values = true, value_parser = FalseyValueParser::new())]
+    ci: bool,
+    /// We are the process that runs the steps.
+    #[arg(long, hide = true)]
+    supervised: bool,
+}
+
+/// Runs the verb.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    if !args.supervised {
+        return supervisor::run();
+    }
+    supervisor::end_with_supervisor()?;
+    if args.quick && args.ci {
+        bail!("`--quick` skips tests, and in CI a skip is a failure");
+    }
+    if !args.quick {
+        packages::ensure(&[packages::bubblewrap(), ("postgresql", postgres::binaries().is_some())])?;
+    }
+    let mut summary = Summary::default();
+    if let Some(guard) = summary.attempt("services", || Guard::start(!args.quick)) {
+        checks(&workspace::root()?, args, &guard, &mut summary)?;
+        summary.step("clean-up", || guard.finish());
+    }
+    summary.print()
+}
+
+fn checks(root: &Path, args: &Args, guard: &Guard, summary: &mut Summary) -> Result<()> {
+    let environment = Environment {
+        root: root.to_path_buf(),
+        target: Workspace::load_members(root)?.target_directory,
+        temporary: guard.temporary(),
+        postgres_url: guard.postgres_url().map(str::to_owned),
+        ci: args.ci,
+    };
+    if let Some(filter) = &args.filter {
+        summary.step("tests", || environment.tests(Some(filter)));
+        return Ok(());
+    }
+    summary.step("tidy", tidy::run);
+    summary.step("generated files", || codegen::check(root));
+    summary.step("format", || environment.format());
+    summary.step("lints", || environment.lints());
+    summary.step("tests", || environment.tests(None));
+    summary.step("documentation tests", || environment.documentation_tests());
+    for example in tidy::examples(root)? {
+        let name = example.file_name().unwrap_or_default().to_string_lossy();
+        summary.step(&format!("example {name}"), || environment.example(&example));
+    }
+    Ok(())
+}
