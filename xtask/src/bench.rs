@@ -16,7 +16,11 @@ pub(crate) struct Args {
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let mut bench = cargo::cargo(&workspace::root()?);
+    let root = workspace::root()?;
+    // The bench starts the real program, which stands beside it.
+    let mut program = cargo::cargo(&root);
+    cargo::run(program.args(["build", "--release", "--package", "warren"]))?;
+    let mut bench = cargo::cargo(&root);
     bench.args(["run", "--release", "--package", "warren-testkit", "--bin", "bench", "--"]);
     cargo::run(bench.args(&args.names))
 }

@@ -93,6 +93,10 @@ impl IntoResponse for Failure {
         if self.code == ErrorCode::Unauthorized {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        if self.code == ErrorCode::TooLarge {
+            // The rest of the body is not read, so nothing else can come over this connection.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         response.extensions_mut().insert(self);
         response
     }

@@ -1,7 +1,7 @@
 //! How fast the log is, beside what the disk allows: `cargo bench -p warren-store --bench log [-- --postgres URL]`.
 //!
-//! Every figure is taken in the same run as its reference: a loop of bare one-row commits to an SQLite file with the same
-//! settings.
+//! The reference is a bare one-row commit to an SQLite file with the same settings. It is taken in turns with ours, so
+//! that whatever else the machine does falls on both.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a program that measures, prints and may fail")]
 
 use std::{
@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{
+    ConnectOptions as _, SqliteConnection,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
+};
 use warren_domain::{BlockId, Draft, EventBody, Fence, RunId, Seq, SessionId};
 use warren_env::{Env, TaskKind, Tasks};
 use warren_store::{
@@ -28,47 +31,48 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         let directory = tempfile::tempdir().expect("a directory");
-        let reference = reference(directory.path()).await;
-        row("bare one-row SQLite commit", &reference);
+        let mut reference = reference(directory.path()).await;
         let sqlite = Database::Sqlite(directory.path().join("warren.db"));
-        measure("sqlite", sqlite, directory.path(), median(&reference)).await;
+        measure("sqlite", sqlite, directory.path(), &mut reference).await;
         let mut args = std::env::args().skip_while(|arg| arg != "--postgres").skip(1);
         if let Some(url) = args.next() {
-            measure("postgres", Database::Postgres(url), directory.path(), median(&reference)).await;
+            measure("postgres", Database::Postgres(url), directory.path(), &mut reference).await;
         }
     });
 }
 
-/// What one durable commit costs here, with nothing of ours around it.
-async fn reference(directory: &Path) -> Vec<Duration> {
+/// A database with nothing of ours around it.
+async fn reference(directory: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(directory.join("reference.db"))
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full);
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.expect("opens");
-    sqlx::query("CREATE TABLE t (id INTEGER PRIMARY KEY, json BLOB)").execute(&pool).await.expect("a table");
-    let mut connection = pool.acquire().await.expect("the connection");
-    let mut times = Vec::new();
-    for _ in 0..300 {
-        let start = Instant::now();
-        let insert = sqlx::query("INSERT INTO t (json) VALUES ($1)").bind(vec![b'x'; 300]);
-        insert.execute(&mut *connection).await.expect("inserts");
-        times.push(start.elapsed());
-    }
-    times
+    let mut reference = options.connect().await.expect("opens");
+    let table = sqlx::query("CREATE TABLE t (id INTEGER PRIMARY KEY, json BLOB)");
+    table.execute(&mut reference).await.expect("a table");
+    reference
 }
 
-async fn measure(name: &str, database: Database, directory: &Path, reference: Duration) {
+/// What one durable commit costs here.
+async fn bare(reference: &mut SqliteConnection) -> Duration {
+    let start = Instant::now();
+    let insert = sqlx::query("INSERT INTO t (json) VALUES ($1)").bind(vec![b'x'; 300]);
+    insert.execute(reference).await.expect("inserts");
+    start.elapsed()
+}
+
+async fn measure(name: &str, database: Database, directory: &Path, reference: &mut SqliteConnection) {
     let tasks = Tasks::new();
     let blobs_dir = directory.join("blobs");
     let before = resident();
     let store = open(Options { database, blobs_dir }, Env::system(), &tasks).await.expect("opens");
     println!("{name}: opening it cost {} KiB resident", resident().saturating_sub(before));
-    let single = single(&store).await;
+    let (single, bare) = single(&store, reference).await;
+    row("bare one-row SQLite commit", &bare);
     row(&format!("{name}: one commit of one event"), &single);
-    let over = median(&single).saturating_sub(reference);
-    println!("{name}: median commit costs {:.3} ms more than a bare one", millis(over));
+    let over = millis(percentile(&single, 50)) - millis(percentile(&bare, 50));
+    println!("{name}: that is {over:+.3} ms at the median");
     row(&format!("{name}: one commit, until a follower has it"), &followed(&store, &tasks).await);
     for n in EVENTS_PER_COMMIT {
         sustained(name, &store, n).await;
@@ -79,16 +83,17 @@ async fn measure(name: &str, database: Database, directory: &Path, reference: Du
     assert!(tasks.wait(Duration::from_secs(10)).await, "the writer ends");
 }
 
-async fn single(store: &Store) -> Vec<Duration> {
+async fn single(store: &Store, reference: &mut SqliteConnection) -> (Vec<Duration>, Vec<Duration>) {
     let session = created(store).await;
-    let mut times = Vec::new();
-    for n in 1..=300 {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for n in 1..=500 {
+        theirs.push(bare(reference).await);
         let commit = commit(session, Seq(n), 1);
         let start = Instant::now();
         store.log.commit(commit).await.expect("commits");
-        times.push(start.elapsed());
+        ours.push(start.elapsed());
     }
-    times
+    (ours, theirs)
 }
 
 async fn followed(store: &Store, tasks: &Tasks) -> Vec<Duration> {
@@ -201,10 +206,6 @@ fn commit(session: SessionId, head: Seq, n: u64) -> Commit {
     }
 }
 
-fn median(times: &[Duration]) -> Duration {
-    percentile(times, 50)
-}
-
 fn percentile(times: &[Duration], percent: usize) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -212,7 +213,7 @@ fn percentile(times: &[Duration], percent: usize) -> Duration {
 }
 
 fn row(name: &str, times: &[Duration]) {
-    let (p50, p99) = (millis(median(times)), millis(percentile(times, 99)));
+    let (p50, p99) = (millis(percentile(times, 50)), millis(percentile(times, 99)));
     println!("{name}: p50 {p50:.3} ms, p99 {p99:.3} ms");
 }
 

@@ -20,4 +20,4 @@ mod server;
 pub use client::{TestAnswer, TestClient};
 pub use events::{TestEvent, TestEvents};
 pub use processes::{Process, descendants, wait_until_gone};
-pub use server::{Setup, TestServer};
+pub use server::{Setup, TestServer, program};

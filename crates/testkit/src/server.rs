@@ -226,10 +226,11 @@ impl Drop for TestServer {
 }
 
 /// The program beside the test: cargo builds it for the tests of its own package.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().expect("the test knows its file");
-    let profile = test.parent().and_then(Path::parent).expect("tests are in target/PROFILE/deps");
-    profile.join("warren")
+pub fn program() -> PathBuf {
+    let own = std::env::current_exe().expect("the test knows its file");
+    // Tests are in target/PROFILE/deps, the bench in target/PROFILE.
+    let beside = own.ancestors().skip(1).take(2).map(|directory| directory.join("warren"));
+    beside.into_iter().find(|program| program.is_file()).expect("the program was built beside the tests")
 }
 
 fn signal(pid: u32, signal: Signal) {

@@ -20,12 +20,13 @@ use std::{
 
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, BlobHash, Fence, NodeId, Partition, ProfileId, RunId, SessionId, Timestamp, TokenId, Version,
+    AgentProfile, BlobHash, Fence, NodeId, Partition, ProfileId, RunId, SessionId, Timestamp, TokenId,
+    Version,
 };
 use warren_env::Env;
 use warren_store::{
-    Key, LogEntry, Page, ProjectRecord, ReadError, RunRecord, SessionRecord, Store, TokenRecord, VersionRecord,
-    WorkspaceFile, WorkspaceRecord,
+    Key, LogEntry, Page, ProjectRecord, ReadError, RunRecord, SessionRecord, Store, TokenRecord,
+    VersionRecord, WorkspaceFile, WorkspaceRecord,
 };
 
 /// An empty store.

@@ -42,7 +42,9 @@ fn check_shape(commit: &Commit) -> Result<(), CommitError> {
             Change::CreateSession(record) => record.session_id,
             Change::PutRun(record) => record.session_id,
             Change::PutVersion(record) => record.session_id,
-            Change::UpdateSession(_) | Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => continue,
+            Change::UpdateSession(_) | Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => {
+                continue;
+            }
         };
         if owner != commit.session {
             let source = Box::new(Refusal::Foreign(owner));

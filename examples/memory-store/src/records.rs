@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use warren_domain::{RunId, SessionId, Timestamp, Usage, Version};
 use warren_store::{
-    Key, Page, ReadError, RunRecord, Runs, SessionQuery, SessionRecord, Sessions, UsageGroup, UsageQuery, UsageRow,
-    VersionRecord, Versions, WorkspaceFile,
+    Key, Page, ReadError, RunRecord, Runs, SessionQuery, SessionRecord, Sessions, UsageGroup, UsageQuery,
+    UsageRow, VersionRecord, Versions, WorkspaceFile,
 };
 
 use crate::{Memory, page};
@@ -31,7 +31,10 @@ impl Sessions for Memory {
 
     async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError> {
         let state = self.state();
-        Ok(state.sessions.get(&session).map_or_else(Vec::new, |session| session.files.values().cloned().collect()))
+        Ok(state
+            .sessions
+            .get(&session)
+            .map_or_else(Vec::new, |session| session.files.values().cloned().collect()))
     }
 }
 
@@ -90,7 +93,11 @@ impl Runs for Memory {
 
 #[async_trait]
 impl Versions for Memory {
-    async fn version(&self, session: SessionId, version: Version) -> Result<Option<VersionRecord>, ReadError> {
+    async fn version(
+        &self,
+        session: SessionId,
+        version: Version,
+    ) -> Result<Option<VersionRecord>, ReadError> {
         Ok(self.state().sessions.get(&session).and_then(|session| session.versions.get(&version).cloned()))
     }
 
@@ -101,7 +108,8 @@ impl Versions for Memory {
         limit: u32,
     ) -> Result<Page<VersionRecord>, ReadError> {
         let state = self.state();
-        let versions = state.sessions.get(&session).into_iter().flat_map(|session| session.versions.values().rev());
+        let versions =
+            state.sessions.get(&session).into_iter().flat_map(|session| session.versions.values().rev());
         Ok(page(versions.filter(|v| before.is_none_or(|before| v.version < before)).cloned(), limit))
     }
 }

@@ -14,7 +14,11 @@ impl Profiles for Memory {
         Ok(ours.map(|(_, profile)| profile.clone()).collect())
     }
 
-    async fn profile(&self, partition: &Partition, id: &ProfileId) -> Result<Option<AgentProfile>, ReadError> {
+    async fn profile(
+        &self,
+        partition: &Partition,
+        id: &ProfileId,
+    ) -> Result<Option<AgentProfile>, ReadError> {
         Ok(self.state().profiles.get(&(partition.clone(), id.clone())).cloned())
     }
 

@@ -1,6 +1,6 @@
 //! From the configuration to each component's own options.
 
-use std::{ffi::OsString, net::SocketAddr, path::Path};
+use std::{ffi::OsString, net::SocketAddr, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result};
 use warren_config::{Config, Credentials, Database};
@@ -59,6 +59,7 @@ pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren
     warren_runtime::Options {
         idle: config.sandbox.idle_timeout,
         health_interval: config.sandbox.health_interval,
+        health_patience: config.sandbox.health_interval.min(Duration::from_secs(10)),
         restarts_per_hour: config.sandbox.max_restarts_per_hour,
         run_budget: config.runs.hard_budget,
         soft_share: config.runs.soft_budget.as_secs_f64() / config.runs.hard_budget.as_secs_f64(),

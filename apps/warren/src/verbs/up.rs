@@ -3,6 +3,7 @@
 use std::process;
 
 use anyhow::{Result, bail};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
 use crate::{cli, embed::Server, report::Outcome, setting::Setting, signals::Signals, terminal::Terminal};
@@ -10,6 +11,7 @@ use crate::{cli, embed::Server, report::Outcome, setting::Setting, signals::Sign
 /// Runs the verb.
 pub(crate) async fn run(setting: &Setting, args: cli::Up, terminal: &mut Terminal) -> Result<Outcome> {
     let mut signals = Signals::catch()?;
+    raise_descriptor_limit();
     let listen = match args.listen {
         Some(address) => address,
         None => setting.load()?.config.listen,
@@ -64,6 +66,15 @@ fn greeting(server: &Server, setting: &Setting, terminal: &Terminal) -> Result<S
         rows.concat(),
         paint.dim("try: warren run \"Build me a dashboard of our sales\"      Ctrl-C ends the server")
     ))
+}
+
+/// Each reader of a stream is a descriptor, and the usual limit of 1,024 is a thousand readers. The guest sets its own.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })
+    {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
 }
 
 /// What is not recorded now is recorded at the next start; the launcher ends all sandboxes when we are gone.

@@ -129,3 +129,25 @@ async fn a_killed_guest_fails_the_run_clearly_and_the_next_message_goes_on() {
     assert_eq!((last.kind(), &last.json["code"]), ("run_failed", &json!("SANDBOX_ERROR")), "{:#}", last.json);
     assert_eq!(client.run(session, "run: echo again").await.last().unwrap().kind(), "run_completed");
 }
+
+#[tokio::test]
+async fn a_sandbox_that_does_not_answer_is_restarted_and_counted() {
+    let server = Setup::new().config("[sandbox]\nhealth_interval_seconds = 1").start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo well").await;
+    for process in server.processes().iter().filter(|process| process.name.contains("guest")) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    }
+    let mut events = client.events(session, warren_domain::Seq(0)).await;
+    let restarted = |event: &warren_testkit::TestEvent| {
+        let sandbox = &event.json["runtime"]["sandbox"];
+        sandbox["status"] == "ready" && sandbox["restartCount"] == 1
+    };
+    let all = events.until(restarted).await;
+    let history: Vec<_> =
+        all.iter().filter_map(|event| event.json["runtime"]["sandbox"]["status"].as_str()).collect();
+    assert_eq!(history, ["starting", "ready", "unhealthy", "terminated", "starting", "ready"]);
+    assert_eq!(client.run(session, "run: echo again").await.last().unwrap().kind(), "run_completed");
+}

@@ -112,15 +112,19 @@ impl Follow {
         Ok(())
     }
 
-    /// Takes one page of the log. All that was recorded before this follower subscribed is found here.
+    /// Takes one page of the log. All that was recorded before this follower subscribed is found here; a page that is
+    /// not full is the last, for what was recorded since is told.
     async fn read(&mut self) -> Result<(), ReadError> {
         let page = self.log.read(self.session, self.position, PAGE).await?;
+        let is_last = page.len() < PAGE as usize;
         if let Some(last) = page.last() {
             self.position = last.seq;
             self.waiting.extend(page);
         } else if self.log.head(self.session).await?.is_none() {
             self.phase = Phase::Over;
-        } else {
+            return Ok(());
+        }
+        if is_last {
             self.phase = Phase::Listening;
         }
         Ok(())

@@ -10,9 +10,10 @@ use warren_domain::{Seq, SessionId, Timestamp};
 use self::state::LogState;
 use super::{
     args::args,
-    db::{Db, Tx},
+    db::{Db, Failed, Tx},
     queries::{
-        ENTRY_INSERT, LOG_LOCK, LOG_MOVE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT, TRANSCRIPT_LAST, TRANSCRIPT_TRIM,
+        BATCH_BEGIN, BATCH_COMMIT, ENTRY_ERASE, LOG_ERASE, SESSION_ERASE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT,
+        TRANSCRIPT_LAST, TRANSCRIPT_TRIM,
     },
     row::to_json,
 };
@@ -23,25 +24,20 @@ mod check;
 mod state;
 
 pub(super) const WRITING_TRANSCRIPT: &str = "write the transcript";
+pub(super) const ERASING: &str = "erase the session";
 
 /// Something to make durable.
 pub(super) enum Work {
     Commit(Commit),
+    Erase(SessionId),
     Transcript { session: SessionId, thread: String, offset: u64, bytes: Bytes },
 }
 
 /// What became of it.
 pub(super) enum Answer {
     Commit(Result<Seq, CommitError>),
+    Erase(Result<bool, ReadError>),
     Transcript(Result<(), ReadError>),
-}
-
-/// Why a whole batch failed.
-pub(super) enum Failed {
-    /// Nothing of it happened.
-    Before(sqlx::Error),
-    /// The database was told to commit and did not say that it had: nobody knows, so nothing may be tried again.
-    AtCommit(sqlx::Error),
 }
 
 /// The transcript would have a hole, or belongs to no session.
@@ -64,23 +60,14 @@ struct Batch<'a> {
 
 /// Carries out one batch. The answers are in the order of the work and hold only if this returns `Ok`.
 pub(super) async fn attempt(db: &Db, now: Timestamp, work: &[Work]) -> Result<Vec<Answer>, Failed> {
-    let (tx, answers) = prepare(db, now, work).await.map_err(Failed::Before)?;
-    tx.commit().await.map_err(Failed::AtCommit)?;
-    Ok(answers)
-}
-
-async fn prepare(db: &Db, now: Timestamp, work: &[Work]) -> Result<(Tx, Vec<Answer>), sqlx::Error> {
-    let mut batch = Batch::begin(db, now, work).await?;
-    let mut answers = Vec::with_capacity(work.len());
-    for work in work {
-        answers.push(match work {
-            Work::Commit(commit) => Answer::Commit(batch.commit(commit).await?),
-            Work::Transcript { session, thread, offset, bytes } => {
-                Answer::Transcript(batch.transcript(*session, thread, *offset, bytes).await?)
-            }
-        });
+    let mut batch = Batch::begin(db, now, work).await.map_err(Failed::Before)?;
+    match batch.carry_out(work).await {
+        Ok(answers) => batch.commit_all().await.map(|()| answers),
+        Err(error) => {
+            batch.tx.rollback().await;
+            Err(Failed::Before(error))
+        }
     }
-    Ok((batch.flush().await?, answers))
 }
 
 impl Work {
@@ -89,6 +76,7 @@ impl Work {
         match self {
             Work::Commit(commit) => commit.entries.iter().map(|entry| entry.json.len()).sum(),
             Work::Transcript { bytes, .. } => bytes.len(),
+            Work::Erase(_) => 0,
         }
     }
 
@@ -101,14 +89,7 @@ impl Work {
             Work::Transcript { .. } => {
                 Answer::Transcript(Err(ReadError { doing: WRITING_TRANSCRIPT, source }))
             }
-        }
-    }
-}
-
-impl Failed {
-    pub(super) fn into_source(self) -> sqlx::Error {
-        match self {
-            Failed::Before(source) | Failed::AtCommit(source) => source,
+            Work::Erase(_) => Answer::Erase(Err(ReadError { doing: ERASING, source })),
         }
     }
 }
@@ -116,21 +97,41 @@ impl Failed {
 impl<'a> Batch<'a> {
     /// Begins a transaction, locks the logs it is about, and reads where they stand.
     async fn begin(db: &Db, now: Timestamp, work: &[Work]) -> Result<Self, sqlx::Error> {
-        let mut tx = db.begin().await?;
         let sessions: HashSet<SessionId> = work
             .iter()
             .filter_map(|work| match work {
                 Work::Commit(commit) => Some(commit.session),
+                Work::Erase(session) => Some(*session),
                 Work::Transcript { .. } => None,
             })
             .collect();
-        let mut logs = HashMap::with_capacity(sessions.len());
-        if !sessions.is_empty() {
-            for row in tx.read(LOG_LOCK, args![to_json(&sessions)?]).await? {
-                logs.insert(row.id(0)?, LogState::read(&row)?);
-            }
+        let (tx, rows) = db.begin(BATCH_BEGIN, args![to_json(&sessions)?]).await?;
+        let mut batch = Self { now, tx, logs: HashMap::with_capacity(rows.len()), entries: Vec::new() };
+        for row in &rows {
+            match LogState::read(row) {
+                Ok((session, log)) => batch.logs.insert(session, log),
+                Err(error) => {
+                    batch.tx.rollback().await;
+                    return Err(error);
+                }
+            };
         }
-        Ok(Self { now, tx, logs, entries: Vec::new() })
+        Ok(batch)
+    }
+
+    /// Does each job in turn.
+    async fn carry_out(&mut self, work: &'a [Work]) -> Result<Vec<Answer>, sqlx::Error> {
+        let mut answers = Vec::with_capacity(work.len());
+        for work in work {
+            answers.push(match work {
+                Work::Commit(commit) => Answer::Commit(self.commit(commit).await?),
+                Work::Erase(session) => Answer::Erase(Ok(self.erase(*session).await?)),
+                Work::Transcript { session, thread, offset, bytes } => {
+                    Answer::Transcript(self.transcript(*session, thread, *offset, bytes).await?)
+                }
+            });
+        }
+        Ok(answers)
     }
 
     /// Carries out one commit, or says why not.
@@ -144,6 +145,17 @@ impl<'a> Batch<'a> {
         log.advance(commit, head);
         self.entries.push((log.log, &commit.entries));
         Ok(Ok(head))
+    }
+
+    /// Erases a session with what this batch was about to write for it. Says whether it existed.
+    async fn erase(&mut self, session: SessionId) -> Result<bool, sqlx::Error> {
+        if let Some(erased) = self.logs.remove(&session) {
+            self.entries.retain(|(log, _)| *log != erased.log);
+        }
+        for log in self.tx.read(LOG_ERASE, args![session]).await? {
+            self.tx.write(ENTRY_ERASE, args![log.int(0)?]).await?;
+        }
+        Ok(self.tx.write(SESSION_ERASE, args![session]).await? > 0)
     }
 
     async fn transcript(
@@ -173,8 +185,8 @@ impl<'a> Batch<'a> {
         Ok(Ok(()))
     }
 
-    /// Writes what was put off: all entries in one statement, all heads in another.
-    async fn flush(mut self) -> Result<Tx, sqlx::Error> {
+    /// Writes what was put off, all entries and all heads at once, and makes everything durable.
+    async fn commit_all(self) -> Result<(), Failed> {
         let mut places = Vec::new();
         let mut bytes = Vec::new();
         for (log, entries) in &self.entries {
@@ -184,13 +196,13 @@ impl<'a> Batch<'a> {
                 bytes.extend_from_slice(&entry.json);
             }
         }
-        if !places.is_empty() {
-            self.tx.write(ENTRY_INSERT, args![to_json(&places)?, bytes]).await?;
-        }
         let moved: Vec<_> = self.logs.values().filter(|log| log.is_moved()).map(LogState::row).collect();
-        if !moved.is_empty() {
-            self.tx.write(LOG_MOVE, args![to_json(&moved)?]).await?;
+        match (to_json(&places), to_json(&moved)) {
+            (Ok(places), Ok(moved)) => self.tx.commit(BATCH_COMMIT, args![places, bytes, moved]).await,
+            (Err(error), _) | (_, Err(error)) => {
+                self.tx.rollback().await;
+                Err(Failed::Before(error))
+            }
         }
-        Ok(self.tx)
     }
 }

@@ -5,6 +5,7 @@ use std::{path::Path, time::Duration};
 use sqlx::{
     ConnectOptions as _, PgPool, Postgres, Sqlite, SqlitePool, Transaction,
     migrate::MigrateError,
+    pool::PoolConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -19,10 +20,19 @@ pub(crate) enum Db {
     Postgres { pool: PgPool },
 }
 
-/// A transaction on either.
+/// A transaction on either. It must be ended by [`Tx::commit`] or [`Tx::rollback`]: only the writer has one, and the
+/// writer is never dropped half-way.
 pub(crate) enum Tx {
-    Sqlite(Transaction<'static, Sqlite>),
+    Sqlite(PoolConnection<Sqlite>),
     Postgres(Transaction<'static, Postgres>),
+}
+
+/// Why a commit failed.
+pub(crate) enum Failed {
+    /// Nothing of it happened.
+    Before(sqlx::Error),
+    /// The database was told to commit and did not say that it had: nobody knows, so nothing may be tried again.
+    AtCommit(sqlx::Error),
 }
 
 /// Why a database could not be opened.
@@ -65,6 +75,8 @@ impl Db {
             .busy_timeout(Duration::from_secs(10))
             .foreign_keys(true)
             .pragma("cache_size", "-1024")
+            // What SQLite may have to undo of a statement: for a batch of many logs it would write a file each time.
+            .pragma("temp_store", "MEMORY")
             .pragma("wal_autocheckpoint", "4000")
             .pragma("journal_size_limit", "67108864")
             .disable_statement_logging();
@@ -147,11 +159,19 @@ impl Db {
         }
     }
 
-    /// Begins a transaction that will write.
-    pub(crate) async fn begin(&self) -> Result<Tx, sqlx::Error> {
-        match self {
-            Db::Sqlite { writer, .. } => writer.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite),
-            Db::Postgres { pool } => pool.begin().await.map(Tx::Postgres),
+    /// Begins a transaction that will write, with a first statement.
+    pub(crate) async fn begin(&self, query: Query, args: Vec<Arg>) -> Result<(Tx, Vec<Row>), sqlx::Error> {
+        let mut tx = match self {
+            // `query` begins the transaction.
+            Db::Sqlite { writer, .. } => Tx::Sqlite(writer.acquire().await?),
+            Db::Postgres { pool } => Tx::Postgres(pool.begin().await?),
+        };
+        match tx.read(query, args).await {
+            Ok(rows) => Ok((tx, rows)),
+            Err(error) => {
+                tx.rollback().await;
+                Err(error)
+            }
         }
     }
 
@@ -188,11 +208,31 @@ impl Tx {
         }
     }
 
-    /// Durable when it returns. A transaction that is dropped instead never happened.
-    pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
+    /// Ends the transaction with a last statement. Durable when it returns.
+    pub(crate) async fn commit(mut self, query: Query, args: Vec<Arg>) -> Result<(), Failed> {
+        match self.write(query, args).await {
+            Ok(_) => match self {
+                // `query` has ended the transaction.
+                Tx::Sqlite(_) => Ok(()),
+                Tx::Postgres(tx) => tx.commit().await.map_err(Failed::AtCommit),
+            },
+            Err(error) if self.rollback().await => Err(Failed::Before(error)),
+            Err(error) => Err(Failed::AtCommit(error)),
+        }
+    }
+
+    /// Gives everything up. Says whether there was something to give up, as far as the database knows.
+    pub(crate) async fn rollback(self) -> bool {
         match self {
-            Tx::Sqlite(tx) => tx.commit().await,
-            Tx::Postgres(tx) => tx.commit().await,
+            Tx::Sqlite(mut connection) => {
+                let undone = sqlx::query("ROLLBACK").execute(&mut *connection).await;
+                if undone.is_err() {
+                    // Whatever state it is in, nobody else shall find it so.
+                    connection.close_on_drop();
+                }
+                undone.is_ok()
+            }
+            Tx::Postgres(tx) => tx.rollback().await.is_ok(),
         }
     }
 }

@@ -1,3 +1,5 @@
+//! Leases. They live in the row that commits lock, so that taking one over and committing never cross.
+
 use async_trait::async_trait;
 use warren_domain::{Fence, NodeId, SessionId, Timestamp};
 

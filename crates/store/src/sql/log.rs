@@ -1,3 +1,5 @@
+//! The logs: commits go to the writer, reads go straight to the table.
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{Seq, SessionId};

@@ -1,3 +1,5 @@
+//! Profiles, kept as JSON.
+
 use async_trait::async_trait;
 use warren_domain::{AgentProfile, Partition, ProfileId};
 

@@ -1,3 +1,5 @@
+//! Projects and workspaces.
+
 use async_trait::async_trait;
 use warren_domain::{Partition, ProjectId, WorkspaceId};
 

@@ -1,3 +1,5 @@
+//! Runs, idempotency keys and what was spent.
+
 use async_trait::async_trait;
 use warren_domain::{BlobHash, RunId, RunStatus, Seq, SessionId, Timestamp, Usage, Version};
 

@@ -1,10 +1,12 @@
+//! Sessions as they are listed, and the end of them.
+
 use async_trait::async_trait;
 use warren_domain::{AgentType, ForkedFrom, Partition, ProfileId, Seq, SessionId, Version};
 
 use super::{
     Sql,
     args::{Arg, args},
-    queries::{ENTRY_ERASE, FILE_LIST, LOG_ERASE, SESSION_ERASE, SESSION_GET, SESSION_LIST},
+    queries::{FILE_LIST, SESSION_GET, SESSION_LIST},
     row::{Row, to_json},
     while_doing,
 };
@@ -23,7 +25,7 @@ impl Sessions for Sql {
     }
 
     async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
-        self.erase_all(session).await.map_err(while_doing("erase the session"))
+        self.writer.erase(session).await
     }
 
     async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError> {
@@ -47,17 +49,6 @@ impl Sql {
         ];
         let rows = self.db.read(SESSION_LIST, args).await?;
         page(&rows, query.limit, read_session)
-    }
-
-    /// The log's row first: that is the lock which commits take.
-    async fn erase_all(&self, session: SessionId) -> Result<bool, sqlx::Error> {
-        let mut tx = self.db.begin().await?;
-        for log in tx.read(LOG_ERASE, args![session]).await? {
-            tx.write(ENTRY_ERASE, args![log.int(0)?]).await?;
-        }
-        let existed = tx.write(SESSION_ERASE, args![session]).await? > 0;
-        tx.commit().await?;
-        Ok(existed)
     }
 }
 

@@ -1,3 +1,5 @@
+//! Tokens, found by hash.
+
 use async_trait::async_trait;
 use warren_domain::{Partition, TokenId};
 

@@ -1,3 +1,5 @@
+//! Transcripts, kept as the chunks they were saved in.
+
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use warren_domain::SessionId;

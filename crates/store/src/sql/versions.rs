@@ -1,3 +1,5 @@
+//! Versions.
+
 use async_trait::async_trait;
 use warren_domain::{BlobHash, Seq, SessionId, Version};
 

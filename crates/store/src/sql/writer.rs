@@ -12,8 +12,8 @@ use warren_domain::{Seq, SessionId};
 use warren_env::{Env, TaskKind, Tasks};
 
 use super::{
-    batch::{self, Answer, Failed, Work},
-    db::Db,
+    batch::{self, Answer, Work},
+    db::{Db, Failed},
 };
 use crate::{Commit, CommitError, ReadError};
 
@@ -58,7 +58,7 @@ impl Handle {
         let session = commit.session;
         match self.submit(Work::Commit(commit)).await {
             Ok(Answer::Commit(answer)) => answer,
-            Ok(Answer::Transcript(_)) | Err(Closed) => {
+            Ok(Answer::Transcript(_) | Answer::Erase(_)) | Err(Closed) => {
                 Err(CommitError::Backend { session, source: Box::new(Closed) })
             }
         }
@@ -74,8 +74,17 @@ impl Handle {
         let work = Work::Transcript { session, thread: thread.to_owned(), offset, bytes };
         match self.submit(work).await {
             Ok(Answer::Transcript(answer)) => answer,
-            Ok(Answer::Commit(_)) | Err(Closed) => {
+            Ok(Answer::Commit(_) | Answer::Erase(_)) | Err(Closed) => {
                 Err(ReadError { doing: batch::WRITING_TRANSCRIPT, source: Box::new(Closed) })
+            }
+        }
+    }
+
+    pub(crate) async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
+        match self.submit(Work::Erase(session)).await {
+            Ok(Answer::Erase(answer)) => answer,
+            Ok(Answer::Commit(_) | Answer::Transcript(_)) | Err(Closed) => {
+                Err(ReadError { doing: batch::ERASING, source: Box::new(Closed) })
             }
         }
     }
@@ -139,7 +148,7 @@ impl Writer {
                 }
             }
             Err(failed) => {
-                let source = Arc::new(failed.into_source());
+                let source = Arc::new(source_of(failed));
                 for (work, reply) in work.iter().zip(replies) {
                     answered(reply, work.failed(Box::new(Arc::clone(&source))));
                 }
@@ -151,7 +160,7 @@ impl Writer {
         let work = [work];
         match batch::attempt(&self.db, self.env.now(), &work).await {
             Ok(answers) => answers.into_iter().next().unwrap_or_else(|| work[0].failed(Box::new(Closed))),
-            Err(failed) => work[0].failed(Box::new(failed.into_source())),
+            Err(failed) => work[0].failed(Box::new(source_of(failed))),
         }
     }
 }
@@ -165,6 +174,12 @@ fn batch_len(jobs: &[Job]) -> usize {
         fits
     });
     fitting.count()
+}
+
+fn source_of(failed: Failed) -> sqlx::Error {
+    match failed {
+        Failed::Before(source) | Failed::AtCommit(source) => source,
+    }
 }
 
 fn answered(reply: oneshot::Sender<Answer>, answer: Answer) {

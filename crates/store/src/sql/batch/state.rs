@@ -1,6 +1,6 @@
 //! Where a log stands in the middle of a batch.
 
-use warren_domain::{Fence, Seq, Timestamp, Version};
+use warren_domain::{Fence, Seq, SessionId, Timestamp, Version};
 
 use crate::{Change, Commit, sql::row::Row};
 
@@ -19,15 +19,16 @@ pub(super) struct LogState {
 
 impl LogState {
     /// From a row of the statement that locks the logs.
-    pub(super) fn read(row: &Row) -> Result<Self, sqlx::Error> {
-        Ok(Self {
+    pub(super) fn read(row: &Row) -> Result<(SessionId, Self), sqlx::Error> {
+        let log = Self {
             log: row.int(1)?,
             head: row.maybe_number(2)?.map(Seq),
             version: Version(row.number(3)?),
             fence: Fence(row.number(4)?),
             last_activity: None,
             moved: false,
-        })
+        };
+        Ok((row.id(0)?, log))
     }
 
     /// What an accepted commit makes of it.

@@ -1,0 +1,37 @@
+//! Measures what the project promises, each figure beside its reference of the same run, and prints one table.
+//!
+//! `cargo xtask bench [names…]`; the names are those of the modules here. The server is the real program, built with the
+//! same profile; sandboxes are real; the disk is the one the temporary directory is on.
+//! Start with [`Table`], then any of the modules.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program that measures by the machine's clock, prints and may fail loudly"
+)]
+
+mod log;
+mod sandbox;
+mod server;
+mod stats;
+mod table;
+
+use table::Table;
+
+#[tokio::main]
+async fn main() {
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    let wants = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let mut table = Table::new();
+    if wants("sandbox") {
+        sandbox::measure(&mut table).await;
+    }
+    if wants("log") {
+        log::measure(&mut table).await;
+    }
+    if wants("server") {
+        server::measure(&mut table).await;
+    }
+    table.print();
+}
