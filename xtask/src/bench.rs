@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measures with optimised code, and prints one table.
 //!
-//! What is measured, and how, is in `crates/testkit`; this builds it and hands the names on.
+//! What is measured, and how, is in `crates/testkit`; this builds it and hands the names on. The profile is the one of
+//! `cargo xtask up`: what is measured is what people run.
 
 use anyhow::Result;
 
@@ -19,8 +20,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let root = workspace::root()?;
     // The bench starts the real program, which stands beside it.
     let mut program = cargo::cargo(&root);
-    cargo::run(program.args(["build", "--release", "--package", "warren"]))?;
+    cargo::run(program.args(["build", "--profile", "up", "--package", "warren"]))?;
     let mut bench = cargo::cargo(&root);
-    bench.args(["run", "--release", "--package", "warren-testkit", "--bin", "bench", "--"]);
+    bench.args(["run", "--profile", "up", "--package", "warren-testkit", "--bin", "bench", "--"]);
     cargo::run(bench.args(&args.names))
 }

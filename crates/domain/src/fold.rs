@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Block, BlockId, ConversationId, Draft, Event, EventBody, RunId};
+use crate::{Block, BlockId, ConversationId, Draft, Event, EventBody};
 
 /// All threads of a session, folded from its events.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -10,6 +10,7 @@ pub struct Conversations {
     main: Conversation,
     /// In the order in which they opened.
     subagents: Vec<(ConversationId, Conversation)>,
+    places: HashMap<ConversationId, usize>,
 }
 
 /// One thread: its blocks in the order in which they began.
@@ -45,24 +46,6 @@ impl Conversations {
     /// Subagents' threads, in the order in which they opened.
     pub fn subagents(&self) -> impl Iterator<Item = (&ConversationId, &[Block])> {
         self.subagents.iter().map(|(id, thread)| (id, thread.blocks.as_slice()))
-    }
-
-    /// What to record when whoever was writing is gone: every call and thread still open ends as an error.
-    #[must_use]
-    pub fn cut_short(&self, run: RunId) -> Vec<Draft> {
-        let main = ConversationId::main();
-        let threads = self
-            .subagents
-            .iter()
-            .map(|(id, thread)| (id, thread))
-            .chain(std::iter::once((&main, &self.main)));
-        threads
-            .flat_map(|(id, thread)| {
-                thread.blocks.iter().filter_map(Block::cut_short).map(move |block| {
-                    Draft::of_run(run, EventBody::BlockComplete { block }).within(id.clone())
-                })
-            })
-            .collect()
     }
 
     fn apply_body(&mut self, conversation: &ConversationId, body: &EventBody) {
@@ -107,7 +90,8 @@ impl Conversations {
         if id.is_main() {
             return &mut self.main;
         }
-        let place = self.subagents.iter().position(|(known, _)| known == id).unwrap_or_else(|| {
+        let place = self.places.get(id).copied().unwrap_or_else(|| {
+            self.places.insert(id.clone(), self.subagents.len());
             self.subagents.push((id.clone(), Conversation::default()));
             self.subagents.len() - 1
         });
@@ -144,7 +128,7 @@ mod tests {
     use serde_json::json;
 
     use super::Conversations;
-    use crate::{Block, Draft};
+    use crate::Draft;
 
     fn folded(lines: &[serde_json::Value]) -> Conversations {
         let mut all = Conversations::default();
@@ -177,17 +161,5 @@ mod tests {
             ])
         );
         assert_eq!(all.subagents().map(|(id, b)| (id.as_str(), b.len())).collect::<Vec<_>>(), [("s1", 0)]);
-    }
-
-    #[test]
-    fn what_was_open_when_the_agent_died_ends_as_an_error() {
-        let all = folded(&[
-            json!({"type":"block_start","block":{"type":"tool_use","id":"u","timestamp":"2026-01-01T00:00:00.000Z","toolName":"bash","toolUseId":"u","input":{},"status":"running"}}),
-        ]);
-        let drafts = all.cut_short(crate::RunId(uuid::Uuid::nil()));
-        let mut cut = all.clone();
-        drafts.iter().for_each(|draft| cut.apply_draft(draft));
-        assert!(matches!(cut.main(), [Block::ToolUse { status: crate::BlockStatus::Error, .. }]));
-        assert_eq!(cut.cut_short(crate::RunId(uuid::Uuid::nil())), []);
     }
 }

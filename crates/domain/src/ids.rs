@@ -172,6 +172,13 @@ impl ConversationId {
         Self("main".to_owned())
     }
 
+    /// The same name, cut to a length that every event has room for. What an agent calls a thread is its own affair.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        self.0.truncate(self.0.floor_char_boundary(128));
+        self
+    }
+
     /// Whether this is the session's own thread.
     #[must_use]
     pub fn is_main(&self) -> bool {

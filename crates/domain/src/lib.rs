@@ -10,6 +10,7 @@ mod error;
 mod event;
 mod fold;
 mod ids;
+mod open_blocks;
 mod profile;
 mod run;
 mod session;
@@ -30,6 +31,7 @@ pub use ids::{
     AgentType, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition, ProfileId, ProjectId,
     RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
 };
+pub use open_blocks::OpenBlocks;
 pub use profile::{
     AgentProfile, Command as ProfileCommand, McpServer, Skill, Subagent, WorkspaceTemplateFile,
 };

@@ -33,69 +33,130 @@ pub struct Spill {
     pub blobs: Vec<(BlobHash, Vec<u8>)>,
 }
 
-/// Cuts every text of the event's body that is longer than [`INLINE_PART`]. Call it for events over the limit.
+/// Fields that may hold any JSON, so that a text can stand in for it.
+const FREE: [&str; 7] = [
+    "/block/input",
+    "/block/output",
+    "/input",
+    "/output",
+    "/updates",
+    "/block/metadata",
+    "/changes/metadata",
+];
+
+/// Cuts texts of the event's body that are longer than [`INLINE_PART`]; if that is not enough, shorter ones too, and then
+/// what is not text, of which the blob holds the JSON. Call it for events over the limit.
 #[must_use]
 pub fn spill(event: Event) -> Spill {
-    let mut blobs = Vec::new();
-    let mut spilled = Vec::new();
-    let Ok(mut body) = serde_json::to_value(&event.body) else { return Spill { event, blobs } };
-    cut(&mut body, &mut String::new(), &mut spilled, &mut blobs);
-    match serde_json::from_value(body) {
-        Ok(body) => Spill { event: Event { body, spilled, ..event }, blobs },
-        Err(_) => Spill { event, blobs: Vec::new() },
+    let Ok(whole) = serde_json::to_value(&event.body) else { return Spill { event, blobs: Vec::new() } };
+    let mut best = None;
+    for (inline, fold) in [(INLINE_PART, false), (INLINE_PART / 16, false), (INLINE_PART / 256, true)] {
+        let (mut body, mut cutter) =
+            (whole.clone(), Cutter { inline, spilled: Vec::new(), blobs: Vec::new() });
+        if fold {
+            FREE.iter().for_each(|pointer| cutter.fold(&mut body, pointer));
+        }
+        cutter.cut(&mut body, &mut String::new());
+        let Ok(body) = serde_json::from_value(body) else { break };
+        let cut = Event { body, spilled: cutter.spilled, ..event.clone() };
+        let fits = serde_json::to_vec(&cut).is_ok_and(|json| json.len() <= MAX_EVENT_BYTES);
+        best = Some(Spill { event: cut, blobs: cutter.blobs });
+        if fits {
+            break;
+        }
+    }
+    best.unwrap_or(Spill { event, blobs: Vec::new() })
+}
+
+struct Cutter {
+    /// How much of a text stays.
+    inline: usize,
+    spilled: Vec<Spilled>,
+    blobs: Vec<(BlobHash, Vec<u8>)>,
+}
+
+impl Cutter {
+    fn cut(&mut self, value: &mut Value, pointer: &mut String) {
+        match value {
+            Value::String(text) if text.len() > self.inline => self.cut_text(text, pointer),
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.cut_inside(item, &index.to_string(), pointer);
+                }
+            }
+            Value::Object(fields) => {
+                for (key, field) in fields.iter_mut() {
+                    self.cut_inside(field, &escaped(key), pointer);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn cut_inside(&mut self, value: &mut Value, step: &str, pointer: &mut String) {
+        let outer = pointer.len();
+        pointer.push('/');
+        pointer.push_str(step);
+        self.cut(value, pointer);
+        pointer.truncate(outer);
+    }
+
+    /// Cuts the JSON of what is at `pointer` in `body`, or of each of its fields where only those are free.
+    fn fold(&mut self, body: &mut Value, pointer: &str) {
+        let Some(value) = body.pointer_mut(pointer) else { return };
+        match value {
+            Value::Object(fields) if pointer.ends_with("/updates") || pointer.ends_with("/metadata") => {
+                for (key, field) in fields.iter_mut().filter(|(_, field)| !field.is_string()) {
+                    self.fold_one(field, &format!("{pointer}/{}", escaped(key)));
+                }
+            }
+            Value::Array(_) | Value::Object(_) => self.fold_one(value, pointer),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn fold_one(&mut self, value: &mut Value, pointer: &str) {
+        let mut text = value.to_string();
+        if text.len() > self.inline {
+            self.cut_text(&mut text, pointer);
+            *value = Value::String(text);
+        }
+    }
+
+    fn cut_text(&mut self, text: &mut String, pointer: &str) {
+        let blob = BlobHash(blake3::hash(text.as_bytes()).to_hex().to_string());
+        let size_bytes = text.len() as u64;
+        self.spilled.push(Spilled { pointer: pointer.to_owned(), size_bytes, blob: blob.clone() });
+        let keep = text.floor_char_boundary(self.inline);
+        let whole = std::mem::replace(text, text[..keep].to_owned());
+        self.blobs.push((blob, whole.into_bytes()));
     }
 }
 
-fn cut(
-    value: &mut Value,
-    pointer: &mut String,
-    spilled: &mut Vec<Spilled>,
-    blobs: &mut Vec<(BlobHash, Vec<u8>)>,
-) {
-    match value {
-        Value::String(text) if text.len() > INLINE_PART => {
-            let blob = BlobHash(blake3::hash(text.as_bytes()).to_hex().to_string());
-            spilled.push(Spilled {
-                pointer: pointer.clone(),
-                size_bytes: text.len() as u64,
-                blob: blob.clone(),
-            });
-            let keep = text.floor_char_boundary(INLINE_PART);
-            let whole = std::mem::replace(text, text[..keep].to_owned());
-            blobs.push((blob, whole.into_bytes()));
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter_mut().enumerate() {
-                cut_inside(item, &index.to_string(), pointer, spilled, blobs);
-            }
-        }
-        Value::Object(fields) => {
-            for (key, field) in fields.iter_mut() {
-                cut_inside(field, &key.replace('~', "~0").replace('/', "~1"), pointer, spilled, blobs);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-fn cut_inside(
-    value: &mut Value,
-    step: &str,
-    pointer: &mut String,
-    spilled: &mut Vec<Spilled>,
-    blobs: &mut Vec<(BlobHash, Vec<u8>)>,
-) {
-    let outer = pointer.len();
-    pointer.push('/');
-    pointer.push_str(step);
-    cut(value, pointer, spilled, blobs);
-    pointer.truncate(outer);
+/// A step of a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::{INLINE_PART, MAX_EVENT_BYTES, spill};
     use crate::{Draft, EventBody, Seq, SessionId, Timestamp};
+
+    #[test]
+    fn an_event_fits_whatever_a_tool_answered() {
+        let texts = |n: usize, len: usize| Value::from(vec!["\u{1}".repeat(len); n]);
+        for output in [texts(64, INLINE_PART), texts(2_000, 1_000), json!(vec![7; MAX_EVENT_BYTES])] {
+            let block = json!({"type":"tool_result","id":"r","timestamp":"2026-01-01T00:00:00.000Z","toolUseId":"u","output":output,"isError":false});
+            let draft: Draft =
+                serde_json::from_value(json!({"type":"block_complete","block":block})).expect("a draft");
+            let spill = spill(draft.numbered(Seq(1), SessionId(uuid::Uuid::nil()), Timestamp::default()));
+            assert!(serde_json::to_vec(&spill.event).expect("JSON").len() <= MAX_EVENT_BYTES);
+            assert_eq!(spill.blobs.len(), spill.event.spilled.len());
+        }
+    }
 
     #[test]
     fn a_long_output_keeps_its_beginning_and_names_its_blob() {

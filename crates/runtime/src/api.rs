@@ -322,6 +322,8 @@ impl SessionError {
             SessionError::Internal { doing, source } => {
                 SessionError::Internal { doing, source: source.to_string().into() }
             }
+            SessionError::NotFound { kind, id } => SessionError::NotFound { kind, id: id.clone() },
+            SessionError::Draining => SessionError::Draining,
             other => SessionError::Internal { doing: "reach the session", source: other.to_string().into() },
         }
     }

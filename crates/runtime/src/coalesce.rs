@@ -2,6 +2,9 @@
 
 use warren_domain::{Draft, EventBody};
 
+/// Deltas are joined up to this many bytes. Even if JSON escapes every one of them, the event fits and stays whole.
+const LONGEST: usize = 32 << 10;
+
 /// Joins neighbouring deltas of the same block. The order of everything else stays.
 pub(crate) fn coalesce(drafts: Vec<Draft>) -> Vec<Draft> {
     let mut joined: Vec<Draft> = Vec::with_capacity(drafts.len());
@@ -11,6 +14,7 @@ pub(crate) fn coalesce(drafts: Vec<Draft>) -> Vec<Draft> {
             && last.conversation_id == draft.conversation_id
             && let EventBody::TextDelta { block_id: open, delta: text } = &mut last.body
             && open == block_id
+            && text.len() + delta.len() <= LONGEST
         {
             text.push_str(delta);
         } else {
@@ -24,7 +28,7 @@ pub(crate) fn coalesce(drafts: Vec<Draft>) -> Vec<Draft> {
 mod tests {
     use warren_domain::{BlockId, ConversationId, Draft, EventBody};
 
-    use super::coalesce;
+    use super::{LONGEST, coalesce};
 
     fn delta(thread: &str, block: &str, text: &str) -> Draft {
         let body = EventBody::TextDelta { block_id: BlockId::from(block), delta: text.to_owned() };
@@ -48,5 +52,16 @@ mod tests {
             delta("main", "b", "56"),
         ];
         assert_eq!(coalesce(drafts), expected);
+    }
+
+    #[test]
+    fn a_flood_of_text_stays_whole_in_events_that_fit() {
+        let piece = "x".repeat(LONGEST / 4);
+        let joined = coalesce((0..10).map(|_| delta("main", "a", &piece)).collect());
+        let lens = joined.iter().map(|draft| match &draft.body {
+            EventBody::TextDelta { delta, .. } => delta.len(),
+            _ => 0,
+        });
+        assert_eq!(lens.collect::<Vec<_>>(), [LONGEST, LONGEST, LONGEST / 2]);
     }
 }

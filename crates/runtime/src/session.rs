@@ -8,6 +8,7 @@ mod identity;
 mod output;
 mod requests;
 mod run;
+mod run_record;
 mod sandbox;
 mod signal;
 mod start;
@@ -30,6 +31,7 @@ use self::{
     signal::{SIGNALS, Signal},
 };
 use crate::{
+    api::SessionError,
     manager::Roster,
     options::Shared,
     recorder::{RecordError, Recorder},
@@ -52,7 +54,7 @@ pub(crate) struct SessionTask {
     files: KnownFiles,
     run: Option<ActiveRun>,
     /// Someone wants the session to go; it goes when the run has ended.
-    leaving: Option<(Leave, Reply<()>)>,
+    leaving: Option<(Leave, Vec<Reply<()>>)>,
     deadlines: Deadlines,
 }
 
@@ -102,7 +104,7 @@ impl SessionTask {
     /// Runs until there is nothing left to do, then gives the session back to the roster.
     ///
     /// If the log can no longer be written, nothing else may happen either: the sandbox is ended and the session
-    /// forgotten, to be read again from its log by whoever needs it next.
+    /// forgotten, to be read again from its log as soon as that can be done.
     pub(crate) async fn run(mut self, roster: Arc<Roster>) {
         let session = self.identity.session;
         match self.run_to_end().await {
@@ -114,7 +116,8 @@ impl SessionTask {
             Err(error) => {
                 tracing::error!(%session, error = &error as &dyn std::error::Error, "a session stops: its log cannot be written");
                 self.abandon().await;
-                roster.forget(session, self.inbox);
+                roster.turn_away(session, self.inbox, &SessionError::internal("record what happened", error));
+                roster.take_up_later(session);
             }
         }
     }

@@ -88,28 +88,57 @@ async fn a_sandbox_says_what_isolation_it_got() {
 }
 
 #[tokio::test]
-async fn an_agent_that_fork_bombs_eats_memory_or_fills_its_disk_leaves_the_server_well() {
-    let config = "[sandbox.resource_limits]\nmemory = \"256MiB\"\npids = 64\ndisk = \"64MiB\"";
+async fn an_agent_that_fork_bombs_or_eats_memory_hurts_only_itself() {
+    let config = "[sandbox.resource_limits]\nmemory = \"256MiB\"\npids = 64";
     let server = Setup::new().config(config).start().await;
     let client = server.admin();
     let session = client.session_create().await;
-    for command in [
-        ":(){ :|:& };:",
-        "perl -e '$x = \"a\" x (1 << 30); print length $x'",
-        "for i in $(seq 1 100); do head -c 4M /dev/zero > /workspace/f$i; done",
-    ] {
-        let events = client
-            .run(session, &format!("run: timeout 20 bash -c '{}'", command.replace('\'', "'\\''")))
-            .await;
-        assert!(events.last().unwrap().json["type"].as_str().unwrap().starts_with("run_"), "{command}");
+    for command in [":(){ :|:& };:", "perl -e '$x = \"a\" x (1 << 30); print length $x'"] {
+        let quoted = command.replace('\'', "'\\''");
+        let events = client.run(session, &format!("run: timeout 20 bash -c '{quoted}'")).await;
+        let last = events.last().unwrap();
+        assert!(["run_completed", "run_failed"].contains(&last.kind()), "{command}: {:#}", last.json);
+        assert!(!said(&events).contains("1073741824"), "{command}: {}", said(&events));
         client.get("/health").await.expect(StatusCode::OK);
     }
-    client
-        .post(&format!("/api/sessions/{session}/unload"), &json!({"force": true}))
-        .await
-        .expect(StatusCode::OK);
     let fresh = client.session_create().await;
     assert_eq!(client.run(fresh, "run: echo well").await.last().unwrap().kind(), "run_completed");
+}
+
+#[tokio::test]
+async fn an_agent_that_fills_its_disk_is_stopped_and_the_next_one_can_clean_up() {
+    let server = Setup::new().config("[sandbox.resource_limits]\ndisk = \"64MiB\"").start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let fill = "run: i=0; while true; do i=$((i+1)); head -c 4M /dev/zero > /workspace/f$i; sleep 0.01; done";
+    let events = client.run(session, fill).await;
+    let last = events.last().unwrap();
+    assert_eq!((last.kind(), &last.json["code"]), ("run_failed", &json!("DISK_LIMIT")), "{:#}", last.json);
+    let events = client.run(session, "run: rm /workspace/f*; sleep 2; echo cleaned").await;
+    assert!(said(&events).contains("cleaned"), "{}", said(&events));
+
+    // What is left behind by a run that ended may not fill it either.
+    let fill =
+        "run: (while true; do head -c 4M /dev/zero >> /workspace/g; sleep 0.1; done) > /dev/null 2>&1 &";
+    let events = client.run(session, fill).await;
+    let mut events = client.events(session, events.last().unwrap().seq).await;
+    let ended = events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
+    let why = ended.last().unwrap().json["runtime"]["sandbox"]["statusMessage"].clone();
+    assert!(why.as_str().unwrap().contains("bytes on disk"), "{why}");
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_shared_outlives_the_session_that_made_it() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let first = client.session_create().await;
+    client.run(first, "run: echo ours > shared.txt").await;
+    let second =
+        client.post("/api/sessions", &json!({ "workspaceId": first })).await.expect(StatusCode::CREATED);
+    let second = second["sessionId"].as_str().unwrap().parse().unwrap();
+    client.delete(&format!("/api/sessions/{first}")).await.expect(StatusCode::NO_CONTENT);
+    let events = client.run(second, "run: cat shared.txt").await;
+    assert!(said(&events).contains("ours"), "{}", said(&events));
 }
 
 #[tokio::test]

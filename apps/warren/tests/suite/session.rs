@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use warren_domain::{Conversations, SessionId};
+use warren_domain::{Conversations, Seq, SessionId};
 use warren_testkit::{Setup, TestClient, TestEvent, TestServer};
 
 /// What a person would see, folded from the log by the domain's own fold.
@@ -49,6 +49,12 @@ async fn a_message_makes_files_blocks_usage_and_a_version_and_all_of_it_is_in_th
     let subagents = detail["subagents"].as_array().expect("threads");
     assert_eq!(subagents.len(), 1, "{subagents:#?}");
     assert_eq!(subagents[0]["blocks"][0]["type"], "system");
+    let spent_in = |thread: &serde_json::Value| {
+        log.iter()
+            .filter(|event| event.kind() == "model_called" && event.json["conversationId"] == *thread)
+            .count()
+    };
+    assert!(spent_in(&json!("main")) > 0 && spent_in(&subagents[0]["id"]) > 0, "each call is in its thread");
     let files: Vec<_> =
         detail["workspaceFiles"].as_array().unwrap().iter().map(|f| f["path"].clone()).collect();
     assert_eq!(files, [json!("outputs/dashboard/index.html"), json!("outputs/data/sales.csv")]);
@@ -193,4 +199,48 @@ async fn a_server_that_is_asked_to_stop_records_running_work_and_takes_it_up_aga
     let ends: Vec<_> =
         all.iter().filter(|event| event.kind().starts_with("run_")).map(TestEvent::kind).collect();
     assert_eq!(ends, ["run_queued", "run_interrupted", "run_started", "run_completed"]);
+}
+
+#[tokio::test]
+async fn a_session_that_goes_while_its_sandbox_starts_leaves_nothing_running() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let force = json!({"force": true});
+    for (how, body) in [("unload", &force), ("sandbox/stop", &force), ("end", &json!({}))] {
+        let session = client.session_create().await;
+        let path = format!("/api/sessions/{session}");
+        let (run, seq) = client.message_send(session, "hello").await;
+        // Twice at once: both want the same, and both get it.
+        let end = format!("{path}/{how}");
+        let (first, second) = tokio::join!(client.post(&end, body), client.post(&end, body));
+        assert!(first.status.is_success() && second.status.is_success(), "{how}: {first:?} {second:?}");
+        client.events(session, Seq(seq.0 - 1)).await.until(|event| event.ends_run(run)).await;
+        let guests = server.processes().into_iter().filter(|process| process.name.contains("guest"));
+        assert_eq!(guests.collect::<Vec<_>>(), [], "{how}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_ends_drops_its_waiting_messages_and_their_runs_are_over() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.message_send(session, "sleep 60").await;
+    client.message_send(session, "run: echo never").await;
+    client.post(&format!("/api/sessions/{session}/end"), &json!({})).await.expect(StatusCode::OK);
+    let runs = client.get(&format!("/api/sessions/{session}/runs")).await.expect(StatusCode::OK);
+    let states: Vec<_> = runs["runs"].as_array().unwrap().iter().map(|run| run["status"].clone()).collect();
+    assert_eq!(states, ["interrupted", "interrupted"]);
+}
+
+#[tokio::test]
+async fn a_budget_beyond_all_clocks_is_only_a_long_one() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let body = json!({"content": "hello", "timeBudget": {"softSeconds": u64::MAX, "hardSeconds": u64::MAX}});
+    let sent = client.post(&format!("/api/sessions/{session}/messages"), &body).await;
+    let run = sent.expect(StatusCode::ACCEPTED)["runId"].as_str().unwrap().parse().unwrap();
+    let end = client.events(session, Seq(0)).await.until(|event| event.ends_run(run)).await;
+    assert_eq!(end.last().unwrap().kind(), "run_completed");
 }

@@ -64,7 +64,7 @@ impl Agent {
 
     async fn receive(&self, answer: &mut Answer<'_>, thinking: Thinking) -> Result<(), ApiError> {
         let body = request::body(answer.role(), answer.thread().messages(), thinking);
-        let mut events = self.client.ask(body).await?;
+        let mut events = self.client.ask(answer.thread().id(), body).await?;
         while !answer.is_whole() {
             match events.next().await? {
                 Some(event) => answer.apply(event)?,

@@ -18,9 +18,6 @@ pub enum RecoverError {
     /// Unfinished runs could not be read.
     #[error("failed to read the unfinished runs")]
     Read(#[source] ReadError),
-    /// A session with an unfinished run could not be taken up.
-    #[error("failed to take up a session with an unfinished run")]
-    PickUp(#[source] SessionError),
 }
 
 impl SessionManager {
@@ -38,7 +35,10 @@ impl SessionManager {
             match self.ask(session, Request::PickUp).await {
                 // Held elsewhere: another node runs it, and it is not ours to look after.
                 Ok(()) | Err(SessionError::Elsewhere { .. }) => {}
-                Err(error) => return Err(RecoverError::PickUp(error)),
+                // One session that cannot be read must not keep the others from being served.
+                Err(error) => {
+                    tracing::error!(%session, error = &error as &dyn std::error::Error, "a session with an unfinished run was not taken up");
+                }
             }
         }
         Ok(())

@@ -1,14 +1,15 @@
 //! Who owns each session that is in memory.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use warren_domain::SessionId;
 use warren_env::TaskKind;
 use warren_store::AcquireError;
@@ -23,11 +24,16 @@ use crate::{
 /// How many requests may wait for one owner. When full, callers wait.
 const INBOX: usize = 64;
 
+/// Between two tries to take up a session whose log could not be written.
+const AGAIN: Duration = Duration::from_secs(5);
+
 /// All sessions in memory. An idle one costs its entry here, no task.
 pub(crate) struct Roster {
     shared: Arc<Shared>,
     seats: Mutex<HashMap<SessionId, Seat>>,
     closed: AtomicBool,
+    /// Sessions that [`Roster::take_up_later`] looks after.
+    cut: Mutex<HashSet<SessionId>>,
 }
 
 enum Seat {
@@ -43,7 +49,7 @@ enum Seat {
 
 impl Roster {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, seats: Mutex::new(HashMap::new()), closed: AtomicBool::new(false) }
+        Self { shared, seats: Mutex::default(), closed: AtomicBool::new(false), cut: Mutex::default() }
     }
 
     /// No session gets an owner from now on.
@@ -105,7 +111,14 @@ impl Roster {
         mut request: Request,
     ) -> Result<(), SessionError> {
         loop {
-            let inbox = self.owner(session).await?;
+            let inbox = match self.owner(session).await {
+                Ok(inbox) => inbox,
+                Err(error) => {
+                    // A late request has nobody else to tell its caller why.
+                    request.refuse(error.again());
+                    return Err(error);
+                }
+            };
             match inbox.send(request).await {
                 Ok(()) => return Ok(()),
                 // The owner parked itself between our finding it and asking it.
@@ -124,8 +137,14 @@ impl Roster {
             .ok_or_else(|| SessionError::not_found("session", session))?;
         // Two callers may come here at once: the second finds the first one's owner, or what it left.
         let mut seats = self.seats();
-        if let Some(Seat::Owned { inbox, .. }) = seats.get(&session) {
+        if let Some(Seat::Owned { inbox, .. }) = seats.get(&session)
+            && !inbox.is_closed()
+        {
             return Ok(inbox.clone());
+        }
+        // Asked again under the lock: whoever drains has counted the owners by now.
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(SessionError::Draining);
         }
         let parked = match seats.remove(&session) {
             Some(Seat::Parked(parked)) => Some(parked.1),
@@ -140,7 +159,8 @@ impl Roster {
     ) -> Result<Option<mpsc::Sender<Request>>, SessionError> {
         let mut seats = self.seats();
         match seats.remove(&session) {
-            Some(Seat::Owned { inbox, status }) => {
+            // An owner says so before it closes its inbox; one that did not has panicked, and its session is read anew.
+            Some(Seat::Owned { inbox, status }) if !inbox.is_closed() => {
                 let owner = inbox.clone();
                 seats.insert(session, Seat::Owned { inbox, status });
                 Ok(Some(owner))
@@ -154,7 +174,7 @@ impl Roster {
                 seats.insert(session, Seat::Loaded);
                 Ok(None)
             }
-            None => Ok(None),
+            Some(Seat::Owned { .. }) | None => Ok(None),
         }
     }
 
@@ -193,12 +213,40 @@ impl Roster {
     }
 
     /// Nobody can own the session now: whoever asked something of it hears why.
-    fn turn_away(&self, session: SessionId, mut inbox: mpsc::Receiver<Request>, error: &SessionError) {
+    pub(crate) fn turn_away(
+        &self,
+        session: SessionId,
+        mut inbox: mpsc::Receiver<Request>,
+        error: &SessionError,
+    ) {
         self.seats().remove(&session);
+        self.shared.parts.live.runtime_changed(session);
         inbox.close();
         while let Ok(request) = inbox.try_recv() {
             request.refuse(error.again());
         }
+    }
+
+    /// An owner that could not write may have left a run open. Has it ended as soon as the log can be written again, or
+    /// is not ours to write.
+    pub(crate) fn take_up_later(self: &Arc<Self>, session: SessionId) {
+        if !self.cut().insert(session) {
+            return;
+        }
+        let roster = self.clone();
+        self.shared.parts.tasks.spawn(TaskKind::Session, async move {
+            loop {
+                tokio::time::sleep(AGAIN).await;
+                let (reply, answer) = oneshot::channel();
+                // If it could not be handed over, the answer says so.
+                let _ = roster.dispatch(session, Request::PickUp(reply)).await;
+                match answer.await {
+                    Err(_) | Ok(Err(SessionError::Internal { .. })) => {}
+                    Ok(_) => break,
+                }
+            }
+            roster.cut().remove(&session);
+        });
     }
 
     /// Takes the lease and reads the log.
@@ -256,6 +304,10 @@ impl Roster {
                 }
             }
         });
+    }
+
+    fn cut(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+        self.cut.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn seats(&self) -> MutexGuard<'_, HashMap<SessionId, Seat>> {

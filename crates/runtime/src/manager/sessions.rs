@@ -1,7 +1,7 @@
 //! Making, finding and ending sessions.
 
 use async_trait::async_trait;
-use warren_domain::{Command, ErrorCode, Rejection, SessionChanges, SessionId, WorkspaceId};
+use warren_domain::{Command, ErrorCode, SessionChanges, SessionId, WorkspaceId};
 use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
 
 use super::SessionManager;
@@ -97,11 +97,8 @@ impl Sessions for SessionManager {
     }
 
     async fn session_end(&self, session: SessionId, reason: String) -> Result<SessionSummary, SessionError> {
-        match self.ask_to_leave(session, Leave::End(reason)).await {
-            // Ending twice is not a mistake.
-            Ok(()) | Err(SessionError::Rejected(Rejection::Ended)) => self.session_get(session).await,
-            Err(error) => Err(error),
-        }
+        self.ask_to_leave(session, Leave::End(reason)).await?;
+        self.session_get(session).await
     }
 
     async fn session_erase(&self, session: SessionId) -> Result<(), SessionError> {
@@ -153,9 +150,31 @@ impl SessionManager {
         self.shared.parts.live.runtime_changed(session);
     }
 
+    /// Whether another session works in the same workspace. Its directory then stays, with its user number.
+    async fn is_shared(&self, record: &SessionRecord) -> Result<bool, SessionError> {
+        let mut query = SessionQuery {
+            partition: Some(record.partition.clone()),
+            project: Some(record.project_id),
+            limit: 500,
+            ..SessionQuery::default()
+        };
+        loop {
+            let page = self.shared.parts.store.sessions.sessions(&query).await;
+            let page = page.map_err(|error| SessionError::internal("list the sessions", error))?;
+            let mut others = page.items.iter().filter(|other| other.session_id != record.session_id);
+            if others.any(|other| other.workspace_id == record.workspace_id) {
+                return Ok(true);
+            }
+            query.before = page.items.last().map(|last| last.session_id);
+            if !page.more {
+                return Ok(false);
+            }
+        }
+    }
+
     async fn erase_directories(&self, record: &SessionRecord) -> Result<(), SessionError> {
         let places = Places::of(&self.shared.options.directory, record.session_id, record.workspace_id);
-        let owns_workspace = record.workspace_id.0 == record.session_id.0;
+        let owns_workspace = record.workspace_id.0 == record.session_id.0 && !self.is_shared(record).await?;
         let removed = tokio::task::spawn_blocking(move || {
             places.remove_session()?;
             if owns_workspace { places.remove_workspace() } else { Ok(()) }

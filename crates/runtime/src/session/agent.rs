@@ -1,11 +1,14 @@
 //! One agent process: its lines, its stdin, its end.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    sync::mpsc,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
 };
 use warren_agents::{Codec, Launch, Prompt};
 use warren_domain::RunId;
@@ -17,6 +20,9 @@ use super::signal::Signal;
 
 /// The longest line that is taken whole. What is longer is cut there and the rest skipped.
 const MAX_LINE: usize = 8 << 20;
+
+/// How many bytes of lines may wait for the session, at least one line. When there is no room, the agent waits.
+const ROOM: usize = 2 * MAX_LINE;
 
 /// How much of stderr a failure shows.
 const STDERR_TAIL: usize = 8 << 10;
@@ -41,6 +47,13 @@ pub(super) struct AgentExit {
     /// `None` if the sandbox was lost with it.
     pub(super) exit: Option<Exit>,
     pub(super) stderr_tail: String,
+}
+
+/// A line on its way to the session.
+pub(super) struct Line {
+    pub(super) text: Bytes,
+    /// Given back when the line was looked at.
+    _room: OwnedSemaphorePermit,
 }
 
 impl Agent {
@@ -160,6 +173,7 @@ async fn read_outputs(
 /// Sends each line as a signal. When the session falls behind, this waits, and so does the agent.
 async fn send_lines(run: RunId, stdout: &mut ExecOutput, to: &mpsc::Sender<Signal>) {
     let mut lines = Lines::default();
+    let room = Arc::new(Semaphore::new(ROOM));
     let mut buffer = BytesMut::with_capacity(64 << 10);
     loop {
         buffer.clear();
@@ -168,13 +182,23 @@ async fn send_lines(run: RunId, stdout: &mut ExecOutput, to: &mpsc::Sender<Signa
             Ok(_) => {}
         }
         for line in lines.push(&buffer) {
-            if to.send(Signal::Line(run, line)).await.is_err() {
+            if !send_line(run, line, &room, to).await {
                 return;
             }
         }
     }
     if let Some(rest) = lines.rest() {
-        let _ = to.send(Signal::Line(run, rest)).await;
+        send_line(run, rest, &room, to).await;
+    }
+}
+
+/// Says whether anybody still listens.
+async fn send_line(run: RunId, text: Bytes, room: &Arc<Semaphore>, to: &mpsc::Sender<Signal>) -> bool {
+    let n_bytes = u32::try_from(text.len()).unwrap_or_default();
+    match room.clone().acquire_many_owned(n_bytes).await {
+        Ok(_room) => to.send(Signal::Line(run, Line { text, _room })).await.is_ok(),
+        // Never closed.
+        Err(_) => false,
     }
 }
 

@@ -60,14 +60,16 @@ impl SessionTask {
         let recording = self.keep_recording(&exchange).await;
         let mut called = exchange.called;
         called.recording = recording;
-        if let Some(run) = &mut self.run
-            && run.record.run_id == exchange.run
-        {
-            run.usage.add(&called.usage);
-        }
+        let late = match &mut self.run {
+            Some(run) if run.record.run_id == exchange.run => {
+                run.usage.add(&called.usage);
+                None
+            }
+            _ => self.late_call(exchange.run, &called.usage).await?,
+        };
         let thread = exchange.conversation.map_or_else(ConversationId::main, ConversationId);
         let draft = Draft::of_run(exchange.run, EventBody::ModelCalled(called)).within(thread);
-        self.recorder.record(vec![draft], |_| Vec::new()).await?;
+        self.recorder.record(vec![draft], |_| late.into_iter().collect()).await?;
         Ok(())
     }
 

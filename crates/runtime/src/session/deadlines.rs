@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{SessionTask, requests::Leave, run::ActiveRun, run::Stop, sandbox::SandboxSlot};
+use super::{SessionTask, run::ActiveRun, run::Stop, sandbox::SandboxSlot};
 use crate::{options::Options, recorder::RecordError};
 
 /// Far enough away to mean never.
-const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
+pub(super) const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// When the session's own checks are due. The run's deadlines are the run's.
 pub(super) struct Deadlines {
@@ -83,10 +83,14 @@ impl SessionTask {
             run.kill_at = None;
             run.kill();
         }
+        if run.lost_at.is_some_and(|at| now >= at) {
+            run.lost_at = None;
+            run.exited.get_or_insert_default();
+        }
     }
 
     /// Whether the session is on its way out and takes no new work.
     pub(super) fn is_leaving(&self) -> bool {
-        matches!(&self.leaving, Some((Leave::Unload(_) | Leave::Erase | Leave::Drain | Leave::End(_), _)))
+        self.leaving.is_some()
     }
 }

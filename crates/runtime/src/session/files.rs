@@ -1,6 +1,6 @@
 //! What is known of the workspace's files, and how the log learns of changes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use warren_domain::{Draft, EventBody, FileChange, RunId, SessionId, Timestamp};
 use warren_guest_api::{
@@ -14,6 +14,9 @@ use crate::recorder::RecordError;
 
 /// How deep a scan looks.
 const DEPTH: u32 = 64;
+
+/// How long a scan may take. A guest that takes longer does not hold up the session.
+const SCAN: Duration = Duration::from_secs(20);
 
 /// A file as something saw it; `None` if it is gone.
 #[derive(Debug, Clone)]
@@ -106,7 +109,7 @@ async fn list(guest: &Guest) -> Option<BTreeMap<String, FileStat>> {
         excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
         limit: MAX_LIST,
     };
-    let listing = guest.list(request).await.ok()?;
+    let listing = tokio::time::timeout(SCAN, guest.list(request)).await.ok()?.ok()?;
     if listing.end.truncated {
         return None;
     }

@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
+use tokio::time::Instant;
 use warren_agents::{Exit as AgentEnd, Output};
-use warren_domain::{Draft, EventBody, RunId};
+use warren_domain::{Draft, EventBody, RunId, RunStatus};
 use warren_guest_api::Exit;
 use warren_store::Change;
 
-use super::{SessionTask, agent::AgentExit, signal::Signal};
+use super::{
+    SessionTask,
+    agent::{AgentExit, Line},
+    signal::Signal,
+};
 use crate::{coalesce::coalesce, recorder::RecordError};
 
 /// At most this many lines go into one commit, so that none waits for long.
@@ -19,16 +23,16 @@ const END_OF_SANDBOX: Duration = Duration::from_secs(2);
 
 impl SessionTask {
     /// Takes a line and all that arrived while the last commit was in flight, and records them together.
-    pub(super) async fn on_lines(&mut self, of: RunId, first: Bytes) -> Result<(), RecordError> {
+    pub(super) async fn on_lines(&mut self, of: RunId, first: Line) -> Result<(), RecordError> {
         self.deadlines.touch();
         let mut lines = vec![first];
         while lines.len() < LINES_AT_ONCE
-            && let Ok(signal) = self.signals.try_recv()
+            && let Some(signal) = self.held.pop_front().or_else(|| self.signals.try_recv().ok())
         {
             match signal {
                 Signal::Line(run, line) if run == of => lines.push(line),
                 other => {
-                    self.held.push_back(other);
+                    self.held.push_front(other);
                     break;
                 }
             }
@@ -37,14 +41,14 @@ impl SessionTask {
         // What an agent says after its run was ended without it belongs to nobody.
         let run = self.run.as_mut().filter(|run| run.record.run_id == of);
         if let Some(agent) = run.and_then(|run| run.agent.as_mut()) {
-            lines.iter().for_each(|line| agent.codec.decode(line, &mut outputs));
+            lines.iter().for_each(|line| agent.codec.decode(&line.text, &mut outputs));
         }
         self.on_outputs(outputs).await
     }
 
     pub(super) async fn on_exited(&mut self, of: RunId, exit: AgentExit) -> Result<(), RecordError> {
         let Some(run) = self.run.as_mut().filter(|run| run.record.run_id == of) else { return Ok(()) };
-        let was_lost = exit.exit.is_none();
+        let was_lost = exit.exit.is_none() && run.lost_at.is_none();
         run.exited = Some(exit);
         match self.sandbox.ready().filter(|_| was_lost).map(|ready| ready.sandbox.clone()) {
             // The link broke: the sandbox is about to end, and how it ended says more.
@@ -74,21 +78,28 @@ impl SessionTask {
 
     async fn on_outputs(&mut self, outputs: Vec<Output>) -> Result<(), RecordError> {
         let Some(run) = &mut self.run else { return Ok(()) };
+        let kill_at = Instant::now() + self.shared.options.stop_patience;
         let mut drafts = Vec::new();
         for output in outputs {
             match output {
-                Output::Event(draft) => drafts.push(Draft { run_id: Some(run.record.run_id), ..draft }),
-                Output::TurnEnded(end) => run.turn_ended(end),
+                Output::Event(Draft { conversation_id, body, .. }) => {
+                    drafts.push(
+                        Draft::of_run(run.record.run_id, run.priced(body)).within(conversation_id.bounded()),
+                    );
+                }
+                Output::TurnEnded(end) => run.turn_ended(end, kill_at),
             }
         }
         let drafts = coalesce(drafts);
         if drafts.is_empty() {
             return Ok(());
         }
-        drafts.iter().for_each(|draft| run.blocks.apply_draft(draft));
         let completed = drafts.iter().any(|draft| matches!(draft.body, EventBody::BlockComplete { .. }));
         let taken_up = self.taken_up(&drafts).await?;
-        self.recorder.record(drafts, |_| taken_up).await?;
+        let events = self.recorder.record(drafts, |_| taken_up).await?;
+        if let Some(run) = &mut self.run {
+            events.iter().for_each(|event| run.blocks.apply(&event.conversation_id, &event.body));
+        }
         if completed && let Some(ready) = self.sandbox.ready() {
             ready.transcripts.nudge();
         }
@@ -105,7 +116,7 @@ impl SessionTask {
         let gone = before.queue.iter().filter(|waiting| !after.queue.contains(waiting));
         let mut changes = Vec::new();
         for waiting in gone {
-            changes.extend(self.steered(waiting.run).await?);
+            changes.extend(self.never_started(waiting.run, RunStatus::Steered).await?);
         }
         Ok(changes)
     }

@@ -79,9 +79,34 @@ impl Request {
     }
 }
 
+impl Leave {
+    /// What the log says of it.
+    fn word(&self) -> &'static str {
+        match self {
+            Leave::Unload(_) => "unload",
+            Leave::Drain => "shutdown",
+            Leave::End(_) => "end",
+            Leave::Erase => "erase",
+        }
+    }
+
+    /// Of two reasons to go, the one with the higher number is carried out: it does what the other asks for, and more.
+    fn finality(&self) -> u8 {
+        match self {
+            Leave::Unload(_) => 0,
+            Leave::Drain => 1,
+            Leave::End(_) => 2,
+            Leave::Erase => 3,
+        }
+    }
+}
+
 impl SessionTask {
     pub(super) async fn on_request(&mut self, request: Request) -> Result<(), RecordError> {
-        self.deadlines.touch();
+        // Looking at it is no work: else whoever polls would keep it for ever.
+        if !matches!(request, Request::Report(_)) {
+            self.deadlines.touch();
+        }
         match request {
             Request::Send(message, reply) => {
                 let result = self.on_send(*message).await;
@@ -255,39 +280,53 @@ impl SessionTask {
             drop(reply.send(Err(Rejection::Busy.into())));
             return;
         }
-        if self.leaving.is_some() {
-            drop(reply.send(Err(SessionError::Draining)));
-            return;
+        self.interrupt(how.word());
+        match &mut self.leaving {
+            Some((planned, replies)) => {
+                replies.push(reply);
+                if how.finality() > planned.finality() {
+                    *planned = how;
+                }
+            }
+            None => self.leaving = Some((how, vec![reply])),
         }
-        let by = match &how {
-            Leave::Unload(_) => "unload",
-            Leave::End(_) => "end",
-            Leave::Erase => "erase",
-            Leave::Drain => "shutdown",
-        };
-        self.interrupt(by);
-        self.leaving = Some((how, reply));
     }
 
     /// Goes, now that no run is in the way.
     pub(super) async fn leave(&mut self) -> Result<Next, RecordError> {
-        let Some((how, reply)) = self.leaving.take() else { return Ok(Next::Continue) };
-        self.stop_sandbox(match how {
-            Leave::Drain => "shutdown",
-            Leave::Unload(_) => "unload",
-            Leave::End(_) => "end",
-            Leave::Erase => "erase",
-        })
-        .await?;
-        if let Leave::End(reason) = how {
-            let result = self.recorder.carry_out(Command::End { reason }, |_| Vec::new()).await;
-            self.show_status();
-            answer(reply, result.map(|_| ()).map_err(Failure::from))?;
-            return Ok(Next::Continue);
+        let Some((how, replies)) = self.leaving.take() else { return Ok(Next::Continue) };
+        self.stop_sandbox(how.word()).await?;
+        let next = match how {
+            Leave::End(reason) => {
+                self.end(reason).await?;
+                self.show_status();
+                Next::Continue
+            }
+            Leave::Erase => {
+                // While nobody else can own it: a message that comes now must not bring it back.
+                let erased = self.shared.parts.live.erase(self.identity.session).await;
+                erased.map_err(RecordError::Read)?;
+                Next::Gone
+            }
+            Leave::Unload(_) | Leave::Drain => {
+                self.release().await;
+                Next::Gone
+            }
+        };
+        replies.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
+        Ok(next)
+    }
+
+    /// Takes no more messages, and drops those that wait. Ending twice is not a mistake.
+    async fn end(&mut self, reason: String) -> Result<(), RecordError> {
+        let mut dropped = Vec::new();
+        for waiting in &self.recorder.state.queue {
+            dropped.extend(self.never_started(waiting.run, RunStatus::Interrupted).await?);
         }
-        self.release().await;
-        drop(reply.send(Ok(())));
-        Ok(Next::Gone)
+        match self.recorder.carry_out(Command::End { reason }, |_| dropped).await {
+            Ok(_) | Err(RecordError::Rejected(Rejection::Ended)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     async fn release(&self) {

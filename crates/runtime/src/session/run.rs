@@ -1,20 +1,24 @@
 //! The run that is going on: from its first entry to its last.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use warren_agents::{LaunchRequest, ModelApi, ModelEndpoint, Prompt, TurnEnd};
 use warren_domain::{
-    BlockId, Command, Content, Conversations, Diagnostics, Draft, ErrorCode, Event, EventBody, Outcome,
-    RunId, RunOptions, RunStatus, Usage, Version,
+    BlockId, Command, Content, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
+    RunOptions, RunStatus, Usage,
 };
-use warren_store::{Change, RunRecord, SessionUpdate, VersionRecord};
+use warren_store::{Change, RunRecord, SessionUpdate};
 
 use super::{
     SessionTask,
     agent::{Agent, AgentExit},
+    calls::Calls,
+    deadlines::NEVER,
     requests::merged,
+    run_record::{EndRecord as _, version_of},
     sandbox::SandboxSlot,
+    signal::SIGNALS,
     start::{ANTHROPIC_PORT, chain, load_profile},
 };
 use crate::recorder::{RecordError, for_each_event};
@@ -22,15 +26,20 @@ use crate::recorder::{RecordError, for_each_event};
 /// How long model calls may take to report their end after the agent is gone.
 const SETTLE: Duration = Duration::from_millis(500);
 
+/// How long an agent's last lines may take after its sandbox is gone.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
 /// What the agent is told when the soft budget is spent.
 const WRAP_UP: &str = "Most of the time for this task is used up. Finish what you are doing, leave the files in a good state, and say what is done and what is not.";
 
 /// A run that is going on.
 pub(super) struct ActiveRun {
     pub(super) record: RunRecord,
-    /// Blocks of this run, to close those that stay open.
-    pub(super) blocks: Conversations,
+    /// Calls of this run, to close those that stay open.
+    pub(super) blocks: OpenBlocks,
     pub(super) usage: Usage,
+    /// Its model calls, also after its sandbox is gone.
+    calls: Option<Arc<Calls>>,
     /// There once the sandbox is.
     pub(super) agent: Option<Agent>,
     pub(super) exited: Option<AgentExit>,
@@ -44,6 +53,10 @@ pub(super) struct ActiveRun {
     pub(super) hard_at: Option<Instant>,
     pub(super) kill_at: Option<Instant>,
     settle_at: Option<Instant>,
+    /// What calls that ended have said was taken up.
+    has_settled: bool,
+    /// Its sandbox is gone; after this nothing more is expected of the agent.
+    pub(super) lost_at: Option<Instant>,
     /// The agent had to be killed. What it started may live on in other process groups, so its sandbox ends too.
     killed: bool,
 }
@@ -66,8 +79,9 @@ impl ActiveRun {
         let now = Instant::now();
         Self {
             record,
-            blocks: Conversations::default(),
+            blocks: OpenBlocks::default(),
             usage: Usage::default(),
+            calls: None,
             agent: None,
             exited: None,
             untold: Vec::new(),
@@ -78,17 +92,21 @@ impl ActiveRun {
             hard_at: Some(now + budget.1),
             kill_at: None,
             settle_at: None,
+            has_settled: false,
+            lost_at: None,
             killed: false,
         }
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        [self.soft_at, self.hard_at, self.kill_at, self.settle_at].into_iter().flatten().min()
+        [self.soft_at, self.hard_at, self.kill_at, self.settle_at, self.lost_at].into_iter().flatten().min()
     }
 
     /// Asks the agent to stop; after `kill_at` it is killed.
     pub(super) fn stop(&mut self, why: Stop, kill_at: Instant) {
         if self.stop.is_none() {
+            // Whatever fills the disk may not be the agent itself.
+            self.killed |= matches!(why, Stop::Disk(_));
             self.stop = Some(why);
             self.kill_at = Some(kill_at);
             self.soft_at = None;
@@ -116,7 +134,13 @@ impl ActiveRun {
         };
         self.stop.get_or_insert(Stop::Failed(code, message.to_owned()));
         self.diagnostics = Some(diagnostics);
-        self.exited.get_or_insert_default();
+        match self.agent {
+            // What it said last may still be on its way, and its end comes after that.
+            Some(_) => self.lost_at = Some(Instant::now() + LAST_LINES),
+            None => {
+                self.exited.get_or_insert_default();
+            }
+        }
     }
 
     pub(super) fn kill(&mut self) {
@@ -126,10 +150,21 @@ impl ActiveRun {
         }
     }
 
-    pub(super) fn turn_ended(&mut self, end: TurnEnd) {
+    /// What an agent says of its usage, with the price that was metered: agents know none.
+    pub(super) fn priced(&self, mut body: EventBody) -> EventBody {
+        if let EventBody::MetadataUpdate { usage, cost_usd, .. } = &mut body {
+            *cost_usd = self.usage.cost_usd;
+            usage.cost_usd = self.usage.cost_usd;
+        }
+        body
+    }
+
+    /// The agent says that it is done. If it does not exit, it is killed after `kill_at`, and is done all the same.
+    pub(super) fn turn_ended(&mut self, end: TurnEnd, kill_at: Instant) {
         self.outcome.get_or_insert(end);
         if let Some(agent) = &mut self.agent {
             agent.close();
+            self.kill_at.get_or_insert(kill_at);
         }
     }
 
@@ -227,8 +262,10 @@ impl SessionTask {
         let ours = &self.shared.options;
         match options.time_budget {
             Some(budget) => {
-                let hard = Duration::from_secs(budget.hard_seconds);
-                (budget.soft_seconds.map(Duration::from_secs).or(Some(hard.mul_f64(ours.soft_share))), hard)
+                // No clock counts to the largest number a caller can write.
+                let seconds = |seconds| Duration::from_secs(seconds).min(NEVER);
+                let hard = seconds(budget.hard_seconds);
+                (budget.soft_seconds.map(seconds).or(Some(hard.mul_f64(ours.soft_share))), hard)
             }
             None => (Some(ours.run_budget.mul_f64(ours.soft_share)), ours.run_budget),
         }
@@ -245,9 +282,16 @@ impl SessionTask {
         let Some(run) = next.filter(|_| self.run.is_none() && !self.is_leaving()) else { return Ok(()) };
         let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
         let Some(mut record) = found.map_err(RecordError::Read)? else { return Ok(()) };
+        let mut drafts = self.recorder.state.decide(Command::StartNext)?;
+        for draft in &mut drafts {
+            if let EventBody::RunStarted { input, .. } = &mut draft.body {
+                // Whole: the entry that queued it may carry only the first part of a long message.
+                input.clone_from(&record.input.content);
+            }
+        }
         let events = self
             .recorder
-            .carry_out(Command::StartNext, |events| {
+            .record(drafts, |events| {
                 let Some(event) = events.first() else { return Vec::new() };
                 record.status = RunStatus::Running;
                 record.started_at = Some(event.timestamp);
@@ -265,7 +309,6 @@ impl SessionTask {
         let Some(run) = self.run.as_ref().filter(|run| run.agent.is_none() && run.stop.is_none()) else {
             return Ok(());
         };
-        let run_id = run.record.run_id;
         let started = self.start_agent(&run.record.clone()).await;
         let Some(run) = &mut self.run else { return Ok(()) };
         match started {
@@ -277,9 +320,7 @@ impl SessionTask {
             }
             Err(message) => run.fail(ErrorCode::AgentError, message),
         }
-        if let Some(ready) = self.sandbox.ready() {
-            ready.calls.belong_to(Some(run_id));
-        }
+        run.calls = self.sandbox.ready().map(|ready| ready.calls.clone());
         Ok(())
     }
 
@@ -317,7 +358,7 @@ impl SessionTask {
 
     /// Ends the run in the log, once nothing more can come from its agent.
     pub(super) async fn conclude_if_over(&mut self) -> Result<(), RecordError> {
-        if !self.run.as_ref().is_some_and(ActiveRun::is_over) || !self.held.is_empty() || self.is_settling() {
+        if !self.run.as_ref().is_some_and(ActiveRun::is_over) || self.is_settling() {
             return Ok(());
         }
         self.on_end_of_output().await?;
@@ -337,15 +378,19 @@ impl SessionTask {
         self.start_next().await
     }
 
-    /// Waits a little for the last model calls to say what they cost.
+    /// Waits a little for the last model calls to say what they cost, then for what they said to be recorded.
     fn is_settling(&mut self) -> bool {
-        let open = self.sandbox.ready().map_or(0, |ready| ready.calls.open());
         let Some(run) = &mut self.run else { return false };
-        if open == 0 {
-            return false;
+        let is_open = run.calls.as_ref().is_some_and(|calls| calls.open() > 0);
+        if is_open && Instant::now() < *run.settle_at.get_or_insert_with(|| Instant::now() + SETTLE) {
+            return true;
         }
-        let until = *run.settle_at.get_or_insert_with(|| Instant::now() + SETTLE);
-        Instant::now() < until
+        // A call that ended has sent its report already. Once: a watcher that is never quiet must not put the end off.
+        if !std::mem::replace(&mut run.has_settled, true) {
+            let waiting = std::iter::from_fn(|| self.signals.try_recv().ok());
+            self.held.extend(waiting.take(SIGNALS));
+        }
+        !self.held.is_empty()
     }
 
     /// An agent that was killed may have been killed for its memory.
@@ -369,11 +414,11 @@ impl SessionTask {
 
     /// A run whose owner is gone: nobody can carry it on.
     pub(super) async fn fail_cut_run(&mut self, run: RunId) -> Result<(), RecordError> {
-        let (mut blocks, mut usage) = (Conversations::default(), Usage::default());
+        let (mut blocks, mut usage) = (OpenBlocks::default(), Usage::default());
         let log = self.shared.parts.store.log.clone();
         for_each_event(log.as_ref(), self.identity.session, |event: Event| {
             if event.run_id == Some(run) {
-                blocks.apply(&event);
+                blocks.apply(&event.conversation_id, &event.body);
                 if let EventBody::ModelCalled(called) = &event.body {
                     usage.add(&called.usage);
                 }
@@ -422,62 +467,5 @@ impl SessionTask {
             .await?;
         self.shared.parts.live.runtime_changed(session);
         Ok(())
-    }
-
-    /// The record of a waiting message that the running agent took up.
-    pub(super) async fn steered(&self, run: RunId) -> Result<Option<Change>, RecordError> {
-        let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
-        Ok(found.map_err(RecordError::Read)?.map(|mut record| {
-            record.status = RunStatus::Steered;
-            record.ended_at = Some(self.shared.parts.env.now());
-            Change::PutRun(Box::new(record))
-        }))
-    }
-}
-
-fn version_of(
-    record: &RunRecord,
-    version: Version,
-    base: Version,
-    cause: &str,
-    last: &Event,
-    transcripts: Vec<(String, u64)>,
-) -> VersionRecord {
-    VersionRecord {
-        session_id: record.session_id,
-        version,
-        base,
-        cause: cause.to_owned(),
-        run_id: Some(record.run_id),
-        seq: last.seq,
-        created_at: last.timestamp,
-        tree: None,
-        transcripts,
-        usage: record.usage.clone(),
-        label: None,
-    }
-}
-
-/// Fills a run's record from the entry that ends it.
-trait EndRecord {
-    fn end(&mut self, last: &Event);
-}
-
-impl EndRecord for RunRecord {
-    fn end(&mut self, last: &Event) {
-        self.ended_at = Some(last.timestamp);
-        match &last.body {
-            EventBody::RunCompleted { version, usage, .. } => {
-                (self.status, self.version, self.usage) = (RunStatus::Completed, *version, usage.clone());
-            }
-            EventBody::RunInterrupted { version, usage, .. } => {
-                (self.status, self.version, self.usage) = (RunStatus::Interrupted, *version, usage.clone());
-            }
-            EventBody::RunFailed { code, message, usage, .. } => {
-                (self.status, self.usage) = (RunStatus::Failed, usage.clone());
-                self.error = Some((code.to_string(), message.clone()));
-            }
-            _ => {}
-        }
     }
 }

@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use tokio::{sync::mpsc, time::Instant};
+use tokio_util::sync::DropGuard;
 use warren_domain::{
     Diagnostics, Draft, ErrorCode, EventBody, SandboxState, SandboxStatus, SessionRuntimeState, Timestamp,
 };
@@ -24,6 +25,9 @@ use crate::{
 
 /// How many of a session's sandbox events its report remembers.
 const HISTORY: usize = 50;
+
+/// How long a sandbox that is to be stopped may take to start. The backend and the guest give up long before.
+const START: Duration = Duration::from_secs(120);
 
 /// Whether there is a sandbox.
 pub(super) enum SandboxSlot {
@@ -50,6 +54,7 @@ pub(super) struct Ready {
     last_health_check: Timestamp,
     /// Its watchers and its forwarded connections; cancelled with it.
     tasks: Tasks,
+    _until_dropped: DropGuard,
 }
 
 /// When sandboxes were restarted, and what happened to them.
@@ -147,6 +152,7 @@ impl SessionTask {
                     restart_count,
                     last_health_check: self.shared.parts.env.now(),
                     tasks: started.tasks,
+                    _until_dropped: started.until_dropped,
                 }));
                 self.record_status(None).await?;
                 self.deadlines.touch();
@@ -168,7 +174,6 @@ impl SessionTask {
     pub(super) async fn stop_sandbox(&mut self, why: &str) -> Result<(), RecordError> {
         match std::mem::replace(&mut self.sandbox, SandboxSlot::None) {
             SandboxSlot::None => Ok(()),
-            // It is still being made: when it is there, nobody takes it and it is dropped, which ends it.
             SandboxSlot::Starting(starting) => {
                 let error = || SessionError::Invalid {
                     code: ErrorCode::SandboxError,
@@ -176,12 +181,37 @@ impl SessionTask {
                     hint: None,
                 };
                 starting.waiting.into_iter().for_each(|reply| drop(reply.send(Err(error()))));
+                self.end_what_starts().await;
                 self.write_terminated(&starting.id, starting.restart_count, why).await
             }
             SandboxSlot::Ready(ready) => {
                 self.dismantle(&ready).await;
                 self.write_terminated(&ready.sandbox.id, ready.restart_count, why).await
             }
+        }
+    }
+
+    /// A start cannot be called off: waits for it and ends what it made. Nothing touches the session's directories then.
+    async fn end_what_starts(&mut self) {
+        let mut passed = VecDeque::new();
+        let started = tokio::time::timeout(START, async {
+            loop {
+                let signal = match self.held.pop_front() {
+                    Some(signal) => signal,
+                    None => self.signals.recv().await?,
+                };
+                match signal {
+                    Signal::Started(result) => return result.ok(),
+                    other => passed.push_back(other),
+                }
+            }
+        });
+        // Too late, or it failed: then there is nothing to end, or dropping it will.
+        let started = started.await.ok().flatten();
+        passed.append(&mut self.held);
+        self.held = passed;
+        if let Some(started) = started {
+            self.terminate(&started.sandbox).await;
         }
     }
 
@@ -195,7 +225,11 @@ impl SessionTask {
     async fn dismantle(&self, ready: &Ready) {
         ready.transcripts.flush().await;
         ready.tasks.cancel();
-        if let Err(error) = ready.sandbox.terminate().await {
+        self.terminate(&ready.sandbox).await;
+    }
+
+    async fn terminate(&self, sandbox: &Sandbox) {
+        if let Err(error) = sandbox.terminate().await {
             let session = self.identity.session;
             tracing::error!(%session, error = &error as &dyn std::error::Error, "a sandbox could not be ended");
         }
@@ -233,6 +267,8 @@ impl SessionTask {
             return Ok(());
         }
         let restart_count = ready.restart_count;
+        // It does not answer, so nobody waits for what could be saved from it.
+        ready.tasks.cancel();
         self.record_status(Some(SandboxStatus::Unhealthy)).await?;
         if let Some(run) = &mut self.run {
             run.sandbox_gone(false, Diagnostics::default());
@@ -255,9 +291,9 @@ impl SessionTask {
         true
     }
 
-    pub(super) fn on_limit_hit(&mut self, id: &SandboxId, hit: LimitHit) {
+    pub(super) async fn on_limit_hit(&mut self, id: &SandboxId, hit: LimitHit) -> Result<(), RecordError> {
         if !self.sandbox.is(id) {
-            return;
+            return Ok(());
         }
         let message = match hit {
             LimitHit::Disk { used_bytes, limit_bytes } => {
@@ -268,8 +304,13 @@ impl SessionTask {
             }
             LimitHit::TreeTooDeep => "directories are nested too deeply to be measured".to_owned(),
         };
-        if let Some(run) = &mut self.run {
-            run.stop(Stop::Disk(message), Instant::now());
+        match &mut self.run {
+            Some(run) => {
+                run.stop(Stop::Disk(message), Instant::now());
+                Ok(())
+            }
+            // What an earlier run left running took it, and this is told only once.
+            None => self.stop_sandbox(&message).await,
         }
     }
 

@@ -1,11 +1,10 @@
 //! News from the tasks that work for a session.
 
-use bytes::Bytes;
 use warren_domain::RunId;
 use warren_models::Exchange;
 use warren_sandbox::{LimitHit, SandboxId};
 
-use super::{SessionTask, agent::AgentExit, files::Seen, start::Started};
+use super::{SessionTask, agent::AgentExit, agent::Line, files::Seen, start::Started};
 use crate::recorder::RecordError;
 
 /// How many signals may wait. When full, whoever sends waits too: the agent's output backs up into the sandbox.
@@ -16,7 +15,7 @@ pub(super) enum Signal {
     /// A sandbox answered, or could not be made.
     Started(Box<Result<Started, super::start::StartFailure>>),
     /// The agent of a run printed a line.
-    Line(RunId, Bytes),
+    Line(RunId, Line),
     /// The agent of a run is gone.
     Exited(RunId, AgentExit),
     /// A model call ended.
@@ -50,10 +49,7 @@ impl SessionTask {
             Signal::Files(seen) => self.on_files(seen).await,
             Signal::FilesUncertain => self.rescan().await,
             Signal::SandboxGone(id, exit) => self.on_sandbox_gone(&id, &exit).await,
-            Signal::LimitHit(id, hit) => {
-                self.on_limit_hit(&id, hit);
-                Ok(())
-            }
+            Signal::LimitHit(id, hit) => self.on_limit_hit(&id, hit).await,
             Signal::Health(id, healthy) => self.on_health(&id, healthy).await,
         }
     }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, io::Cursor, path::PathBuf, sync::Arc};
 
 use tokio::sync::mpsc;
+use tokio_util::sync::DropGuard;
 use warren_agents::{Adapter, LayoutFile, Place};
 use warren_domain::{AgentProfile, ErrorCode};
 use warren_env::{TaskKind, Tasks};
@@ -28,6 +29,8 @@ pub(super) struct Started {
     pub(super) calls: Arc<Calls>,
     pub(super) transcripts: TranscriptKeeper,
     pub(super) tasks: Tasks,
+    /// Some of the tasks hold the sandbox: it is only let go of when they end.
+    pub(super) until_dropped: DropGuard,
 }
 
 /// Why there is no sandbox.
@@ -96,16 +99,15 @@ pub(super) async fn start(
     };
     let sandbox = shared.parts.backend.start(spec).await?;
     let tasks = shared.parts.tasks.child();
+    let until_dropped = tasks.token().drop_guard();
     let furnished = furnish(&identity, adapter, &shared, &sandbox, &tasks, signals.clone());
-    let (calls, transcripts) = furnished.await.map_err(|error| {
-        tasks.cancel();
-        StartFailure::new(ErrorCode::SandboxError, error.as_ref())
-    })?;
+    let (calls, transcripts) =
+        furnished.await.map_err(|error| StartFailure::new(ErrorCode::SandboxError, error.as_ref()))?;
     lay_out(&sandbox.guest, &layout, is_new_workspace)
         .await
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
-    Ok(Started { sandbox, calls, transcripts, tasks })
+    Ok(Started { sandbox, calls, transcripts, tasks, until_dropped })
 }
 
 fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {

@@ -23,6 +23,9 @@ const LONGEST: u64 = 1 << 30;
 /// Between two saves that nobody waits for.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How long somebody waits for a save. A guest that takes longer does not hold up the session; the next save catches up.
+const FLUSH: Duration = Duration::from_secs(10);
+
 /// Asks the task that saves. A cheap clone.
 #[derive(Clone)]
 pub(super) struct TranscriptKeeper {
@@ -74,9 +77,14 @@ impl TranscriptKeeper {
     /// Saves everything there is and waits for it.
     pub(super) async fn flush(&self) {
         let (done, wait) = oneshot::channel();
-        if self.nudges.send(Some(done)).await.is_ok() {
-            // Dropped without an answer: the sandbox ended, and there is nothing to read any more.
-            let _ = wait.await;
+        let saved = async {
+            if self.nudges.send(Some(done)).await.is_ok() {
+                // Dropped without an answer: the sandbox ended, and there is nothing to read any more.
+                let _ = wait.await;
+            }
+        };
+        if tokio::time::timeout(FLUSH, saved).await.is_err() {
+            tracing::warn!("a guest took too long to hand over its transcripts");
         }
     }
 }

@@ -6,6 +6,7 @@
 mod measure;
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
@@ -21,15 +22,26 @@ pub(super) use measure::{MeasureError, measure};
 /// Other programs may free what a sandbox takes, so a walk is due now and then whatever `statvfs` says.
 const STALE: Duration = Duration::from_secs(60);
 
+/// What a sandbox that was too full when it started may add: whoever cleans up writes a little too.
+const CLEANING_ROOM: u64 = 4 << 20;
+
 /// Looks after the disk use of all sandboxes. Ends when it is dropped.
 pub(super) struct Watcher {
     all: Arc<Mutex<Vec<Weak<Watched>>>>,
+    overfull: Overfull,
 }
+
+/// Directories that were left over their limit, by the first of them, with what they held. A sandbox that finds them so
+/// may run to clean up, but not grow.
+type Overfull = Arc<Mutex<HashMap<PathBuf, u64>>>;
 
 /// The disk use of one sandbox.
 pub(super) struct Watched {
     roots: Vec<PathBuf>,
     limit_bytes: u64,
+    /// What it found when it started, if that was too much already.
+    found_bytes: Option<u64>,
+    overfull: Overfull,
     measured: Mutex<Option<Measured>>,
     hits: watch::Sender<Hits>,
 }
@@ -57,14 +69,17 @@ impl Watcher {
     pub(super) fn new(interval: Duration, floor_bytes: u64, tasks: &Tasks) -> Self {
         let all = Arc::new(Mutex::new(Vec::new()));
         tasks.spawn(TaskKind::Housekeeping, run(Arc::downgrade(&all), interval, floor_bytes));
-        Self { all }
+        Self { all, overfull: Overfull::default() }
     }
 
     /// Looks after one more sandbox, until what is returned is dropped.
     pub(super) fn watch(&self, roots: Vec<PathBuf>, limit_bytes: u64) -> Arc<Watched> {
+        let found_bytes = roots.first().and_then(|root| lock(&self.overfull).get(root).copied());
         let watched = Arc::new(Watched {
             roots,
             limit_bytes,
+            found_bytes,
+            overfull: Arc::clone(&self.overfull),
             measured: Mutex::default(),
             hits: watch::Sender::default(),
         });
@@ -154,7 +169,8 @@ impl Watched {
         let hit = match total {
             Ok(used_bytes) => {
                 self.remember(used_bytes, free_bytes);
-                let limit_bytes = self.limit_bytes;
+                let limit_bytes = self.found_bytes.map_or(self.limit_bytes, |found| found + CLEANING_ROOM);
+                self.note_overfull(used_bytes);
                 (used_bytes > limit_bytes).then_some(LimitHit::Disk { used_bytes, limit_bytes })
             }
             Err(MeasureError::TooDeep) => Some(LimitHit::TreeTooDeep),
@@ -173,6 +189,17 @@ impl Watched {
             change(hits);
             *hits != before
         });
+    }
+
+    /// Remembers for the next sandbox of these directories whether they hold too much.
+    fn note_overfull(&self, used_bytes: u64) {
+        let Some(root) = self.roots.first() else { return };
+        let mut overfull = lock(&self.overfull);
+        if used_bytes > self.limit_bytes {
+            overfull.insert(root.clone(), used_bytes);
+        } else {
+            overfull.remove(root);
+        }
     }
 
     fn remember(&self, used_bytes: u64, free_bytes: u64) {

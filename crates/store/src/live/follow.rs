@@ -12,8 +12,14 @@ use super::{
 };
 use crate::{EventLog, LogEntry, ReadError};
 
-/// How many entries are read at once: what a follower that reads the log may hold in memory.
+/// How many entries are read at once, at most.
 const PAGE: u32 = 128;
+
+/// How many are read before it is known how long they are.
+const FIRST_PAGE: u32 = 16;
+
+/// About as many bytes are read at once: what a follower that reads the log may hold in memory.
+const PAGE_BYTES: usize = 256 << 10;
 
 /// A session's entries in order, each once, without end; or until the session is erased.
 pub struct Follow {
@@ -24,6 +30,8 @@ pub struct Follow {
     position: Seq,
     waiting: VecDeque<LogEntry>,
     phase: Phase,
+    /// How many entries are read next.
+    page: u32,
 }
 
 /// Where a follower gets its entries.
@@ -44,7 +52,8 @@ impl Follow {
         session: SessionId,
         after: Seq,
     ) -> Self {
-        Self { log, subscription, session, position: after, waiting: VecDeque::new(), phase: Phase::Reading }
+        let (waiting, phase) = (VecDeque::new(), Phase::Reading);
+        Self { log, subscription, session, position: after, waiting, phase, page: FIRST_PAGE }
     }
 
     /// The next entry, as soon as it is recorded; `None` when the session does not exist (any more). Cancel-safe.
@@ -115,10 +124,11 @@ impl Follow {
     /// Takes one page of the log. All that was recorded before this follower subscribed is found here; a page that is
     /// not full is the last, for what was recorded since is told.
     async fn read(&mut self) -> Result<(), ReadError> {
-        let page = self.log.read(self.session, self.position, PAGE).await?;
-        let is_last = page.len() < PAGE as usize;
+        let page = self.log.read(self.session, self.position, self.page).await?;
+        let is_last = page.len() < self.page as usize;
         if let Some(last) = page.last() {
             self.position = last.seq;
+            self.page = next_page(&page);
             self.waiting.extend(page);
         } else if self.log.head(self.session).await?.is_none() {
             self.phase = Phase::Over;
@@ -170,4 +180,11 @@ impl Changes {
             Err(broadcast::error::RecvError::Closed) => None,
         }
     }
+}
+
+/// How many entries to read after these, if the next are as long.
+fn next_page(page: &[LogEntry]) -> u32 {
+    let bytes: usize = page.iter().map(|entry| entry.json.len()).sum();
+    let fitting = PAGE_BYTES * page.len() / bytes.max(1);
+    u32::try_from(fitting).unwrap_or(PAGE).clamp(1, PAGE)
 }

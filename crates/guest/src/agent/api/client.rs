@@ -19,6 +19,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use tokio::{net::TcpStream, time::timeout};
+use warren_domain::ConversationId;
 
 use super::{
     ApiError, ApiEvent,
@@ -78,14 +79,18 @@ impl Client {
         })
     }
 
-    /// Sends a request and returns when the answer begins.
-    pub(in crate::agent) async fn ask(&self, body: Vec<u8>) -> Result<Answering, ApiError> {
+    /// Sends a request of one thread and returns when the answer begins.
+    pub(in crate::agent) async fn ask(
+        &self,
+        thread: &ConversationId,
+        body: Vec<u8>,
+    ) -> Result<Answering, ApiError> {
         let stream = self.connect().await?;
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|error| lost(&error))?;
         // Its failure shows in the request or the body that it carries.
         let mut connection = Driver(Some(Box::pin(async move { drop(connection.await) })));
-        let request = self.request(body)?;
+        let request = self.request(thread, body)?;
         let head = connection.drive(timeout(SILENCE, sender.send_request(request))).await;
         let response = head.map_err(|_| ApiError::Silent(SILENCE))?.map_err(|error| lost(&error))?;
         if !response.status().is_success() {
@@ -100,7 +105,7 @@ impl Client {
         stream.map_err(|error| lost(&error))
     }
 
-    fn request(&self, body: Vec<u8>) -> Result<Request<Full<Bytes>>, ApiError> {
+    fn request(&self, thread: &ConversationId, body: Vec<u8>) -> Result<Request<Full<Bytes>>, ApiError> {
         let request = Request::builder()
             .method(Method::POST)
             .uri(&self.path)
@@ -108,7 +113,9 @@ impl Client {
             .header(CONTENT_TYPE, "application/json")
             .header("accept", "text/event-stream")
             .header("anthropic-version", "2023-06-01")
-            .header("x-api-key", &self.api_key);
+            .header("x-api-key", &self.api_key)
+            // Tells the host which thread spent it; never goes further than the host.
+            .header("x-warren-conversation", thread.as_str());
         request.body(Full::new(body.into())).map_err(|error| lost(&error))
     }
 }

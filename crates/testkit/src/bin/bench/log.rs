@@ -33,7 +33,7 @@ pub(crate) async fn measure(table: &mut Table) {
         blobs_dir: directory.path().join("blobs"),
     };
     let store = open(options, Env::system(), &tasks).await.unwrap();
-    let reference = reference_commits(directory.path()).await;
+    let reference = reference_commits(directory.path(), Duration::ZERO).await;
     table.compare("one event until a follower has it", 50, &followed(&store, &tasks).await, &reference, "");
     let rate = sustained(&store).await;
     let bare = format!("{:.0} bare commits/s", 1.0 / reference.at(50).as_secs_f64());
@@ -44,8 +44,8 @@ pub(crate) async fn measure(table: &mut Table) {
     assert!(tasks.wait(Duration::from_secs(10)).await, "the writer ends");
 }
 
-/// What one durable commit costs here, with nothing of ours around it.
-pub(crate) async fn reference_commits(directory: &Path) -> Times {
+/// What one durable commit costs here, with nothing of ours around it and this pause before each.
+pub(crate) async fn reference_commits(directory: &Path, pause: Duration) -> Times {
     let options = SqliteConnectOptions::new()
         .filename(directory.join("reference.db"))
         .create_if_missing(true)
@@ -59,6 +59,7 @@ pub(crate) async fn reference_commits(directory: &Path) -> Times {
     let mut connection = pool.acquire().await.unwrap();
     let mut times = Vec::new();
     for _ in 0..COMMITS {
+        tokio::time::sleep(pause).await;
         let begin = Instant::now();
         let insert = sqlx::query("INSERT INTO t (json) VALUES ($1)").bind(vec![b'x'; 300]);
         insert.execute(&mut *connection).await.unwrap();
