@@ -38,17 +38,7 @@ impl LocalGround {
         change(&mut options);
         let local = Local::open(options, Tasks::new()).expect("the backend opens");
         let isolation = local.probe().await.isolation;
-        let all = [
-            Layer::Namespaces,
-            Layer::Network,
-            Layer::Seccomp,
-            Layer::Landlock,
-            Layer::MemoryLimit,
-            Layer::CpuLimit,
-            Layer::PidsLimit,
-            Layer::OwnUid,
-        ];
-        let required: Vec<Layer> = all.into_iter().filter(|layer| isolation.has(*layer)).collect();
+        let required: Vec<Layer> = Layer::OFFERED.into_iter().filter(|layer| isolation.has(*layer)).collect();
         assert!(required.starts_with(&Layer::BASIC), "this machine cannot run sandboxes: {isolation:?}");
         Self { local, directory, required }
     }

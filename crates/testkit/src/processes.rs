@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A process, told apart from a later one with the same number by when it began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
@@ -46,6 +48,12 @@ pub async fn wait_until_gone(processes: &[Process], patience: Duration) -> Vec<P
 }
 
 impl Process {
+    /// Sends it a signal. It may have ended by itself.
+    pub fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).expect("a process's number");
+        let _ = kill_process(pid, signal);
+    }
+
     /// Whether it still runs; one that only waits to be reaped does not.
     #[must_use]
     pub fn is_alive(&self) -> bool {

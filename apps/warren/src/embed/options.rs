@@ -86,15 +86,5 @@ pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Opti
 
 /// The layers the operator requires. The configuration has checked their names.
 pub(crate) fn required_layers(config: &Config) -> Vec<Layer> {
-    let all = [
-        Layer::Namespaces,
-        Layer::Network,
-        Layer::Seccomp,
-        Layer::Landlock,
-        Layer::MemoryLimit,
-        Layer::CpuLimit,
-        Layer::PidsLimit,
-        Layer::OwnUid,
-    ];
-    all.into_iter().filter(|layer| config.sandbox.required.contains(&layer.to_string())).collect()
+    Layer::OFFERED.into_iter().filter(|layer| config.sandbox.required.contains(&layer.to_string())).collect()
 }

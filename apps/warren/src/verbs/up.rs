@@ -59,12 +59,16 @@ fn greeting(server: &Server, setting: &Setting, terminal: &Terminal) -> Result<S
             "warning: other machines can reach this server, and it speaks plain HTTP; put a proxy with TLS before it"
         );
     }
+    // As it was called: after a build from source it is not on the path.
+    let program = std::env::args().next().unwrap_or_else(|| "warren".to_owned());
     let rows = rows.map(|(name, value)| format!("  {:<8}  {value}\n", name));
     Ok(format!(
         "{} is up\n\n{}\n  {}\n",
         paint.bold("Warren"),
         rows.concat(),
-        paint.dim("try: warren run \"Build me a dashboard of our sales\"      Ctrl-C ends the server")
+        paint.dim(&format!(
+            "try: {program} run \"Build me a dashboard of our sales\"      Ctrl-C ends the server"
+        ))
     ))
 }
 

@@ -90,6 +90,18 @@ impl Layer {
     /// What every sandbox must have, unless the operator asks for more.
     pub const BASIC: [Layer; 3] = [Layer::Namespaces, Layer::Network, Layer::Seccomp];
 
+    /// Those that a machine can give today. A disk quota is not among them: no backend sets one yet.
+    pub const OFFERED: [Layer; 8] = [
+        Layer::Namespaces,
+        Layer::Network,
+        Layer::Seccomp,
+        Layer::Landlock,
+        Layer::MemoryLimit,
+        Layer::CpuLimit,
+        Layer::PidsLimit,
+        Layer::OwnUid,
+    ];
+
     /// What the operator can do when this layer is missing.
     pub fn hint(self) -> &'static str {
         match self {
