@@ -18,6 +18,8 @@ use crate::{
 /// How long a server may take to begin or to end before it is given up.
 const PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(50);
+/// Between finding a server and the run it is wanted for lie two requests.
+const LAST_CALL: Duration = Duration::from_millis(250);
 
 /// A server to talk to.
 pub(crate) struct Connection {
@@ -57,6 +59,9 @@ impl Connection {
     /// Ends the command's own server, after those who came to use it meanwhile; Ctrl-C does not wait for them.
     pub(crate) async fn close(self, signals: &mut Signals) {
         let Some(server) = self.own else { return };
+        // Nobody else finds it from now on; whoever found it just before has a moment to begin.
+        server.withdraw();
+        sleep(LAST_CALL).await;
         if is_busy(&self.client).await {
             eprintln!("waiting for other commands that use the same server; Ctrl-C ends it");
             tokio::select! {

@@ -108,6 +108,11 @@ impl Server {
         Ok(format!("{}/auth?code={}", self.url, link.code))
     }
 
+    /// Stops telling other commands where it is.
+    pub(crate) fn withdraw(&self) {
+        self.lock.withdraw();
+    }
+
     /// Ends the server: running work is interrupted and recorded, clients are told, sandboxes end, the store closes.
     pub(crate) async fn stop(self) {
         self.lock.withdraw();
