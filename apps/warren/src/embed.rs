@@ -18,7 +18,7 @@ use warren_domain::NodeId;
 use warren_env::{Env, TaskKind, Tasks};
 use warren_gateway::{Bootstrap, Gateway, Records};
 use warren_models::Gateway as ModelGateway;
-use warren_runtime::{Parts, SessionManager};
+use warren_runtime::{NoPrograms, Parts, SessionManager};
 use warren_sandbox::{Backend as _, Probe, local::Local};
 use warren_server::{Deps, ServeOptions, router, serve};
 use warren_store::Live;
@@ -140,8 +140,15 @@ impl Core {
         let owner = gateway.bootstrap(lock.home().token()?.as_deref()).await?;
 
         let runtime = options::runtime(config, directory, NodeId(lock.node()?));
-        let parts =
-            Parts { store, live, backend: backend.clone(), models, env: env.clone(), tasks: tasks.clone() };
+        let parts = Parts {
+            store,
+            live,
+            backend: backend.clone(),
+            models,
+            programs: Arc::new(NoPrograms),
+            env: env.clone(),
+            tasks: tasks.clone(),
+        };
         let manager = SessionManager::start(parts, runtime).await?;
         Ok(Self { env, gateway, owner, manager, backend, tasks, store_tasks })
     }

@@ -12,8 +12,8 @@ mod tools;
 use std::collections::HashMap;
 
 use warren_domain::{
-    Block, BlockStatus, ConversationId, Event, EventBody, ModelCalled, SandboxStatus, SessionRuntimeState,
-    SubagentStarted, SystemSubtype, Timestamp,
+    ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockStatus, ConversationId, Event, EventBody,
+    ModelCalled, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted, SystemSubtype, Timestamp,
 };
 
 use files::Files;
@@ -58,6 +58,7 @@ enum Phase {
     Queued,
     StartingSandbox,
     Working,
+    WaitingForApproval,
 }
 
 /// What stands on the page last, which decides whether an empty line comes next.
@@ -110,6 +111,19 @@ impl Renderer {
             EventBody::SubagentStarted(started) => self.subagent_started(event, started),
             EventBody::SubagentCompleted { status, .. } => self.subagent_completed(event, *status),
             EventBody::ModelCalled(called) => self.model_called(called, depth),
+            EventBody::Retrying { attempt, reason, .. } => {
+                let line = format!("trying again (attempt {attempt}): {}", clean(reason));
+                self.line(depth, &self.paint.dim(&line));
+            }
+            EventBody::ApprovalRequested(request) => self.asked(request, depth),
+            EventBody::ApprovalResolved(resolution) => self.answered(resolution, depth),
+            EventBody::EgressDecided { host, port, allowed: false, .. } => {
+                let line = format!("refused a connection to {}:{port}", clean(host));
+                self.line(depth, &self.paint.dim(&line));
+            }
+            EventBody::ContextCompacted { .. } => {
+                self.line(depth, &self.paint.dim("the conversation was compacted"));
+            }
             EventBody::FileChanged { path, change, size_bytes, .. } => {
                 self.files.note(path, *change, *size_bytes)
             }
@@ -124,6 +138,7 @@ impl Renderer {
             EventBody::SessionCreated { .. }
             | EventBody::SessionUpdated { .. }
             | EventBody::MetadataUpdate { .. }
+            | EventBody::EgressDecided { .. }
             | EventBody::Unrecognized { .. } => {}
         }
         std::mem::take(&mut self.page.text)
@@ -138,6 +153,7 @@ impl Renderer {
             Phase::Resting => None,
             Phase::Queued => Some("Waiting for an earlier run…".to_owned()),
             Phase::StartingSandbox => Some("Starting sandbox…".to_owned()),
+            Phase::WaitingForApproval => Some("Waiting for an answer…".to_owned()),
             Phase::Working => Some(self.tools.status().unwrap_or_else(|| "Working…".to_owned())),
         }
     }
@@ -253,6 +269,35 @@ impl Renderer {
             if status == BlockStatus::Success { self.paint.green("✓") } else { self.paint.red("✗") };
         let line = format!("{mark} {}  {}", self.paint.bold(&thread.name), self.paint.dim(&took));
         self.line(thread.depth.saturating_sub(1), &line);
+    }
+
+    fn asked(&mut self, request: &ApprovalRequest, depth: usize) {
+        let title = self.paint.bold(&clean(&request.title));
+        self.line(depth, &format!("{} {title}", self.paint.cyan("?")));
+        let advice = match request.kind {
+            ApprovalKind::Question => format!("warren approvals answer {} …", request.approval_id),
+            ApprovalKind::Permission | ApprovalKind::Egress => {
+                format!("warren approvals allow|deny {}", request.approval_id)
+            }
+        };
+        self.line(depth + 1, &self.paint.dim(&advice));
+        self.phase = Phase::WaitingForApproval;
+    }
+
+    fn answered(&mut self, resolution: &ApprovalResolution, depth: usize) {
+        let by = clean(&resolution.by);
+        let line = match resolution.decision {
+            Resolution::Allow => format!("{} allowed by {by}", self.paint.green("✓")),
+            Resolution::AllowAlways => {
+                format!("{} allowed by {by}, for the rest of the session", self.paint.green("✓"))
+            }
+            Resolution::Deny => format!("{} denied by {by}", self.paint.red("✗")),
+            Resolution::Expired => self.paint.dim("nobody answered"),
+        };
+        self.line(depth, &line);
+        if self.phase == Phase::WaitingForApproval {
+            self.phase = Phase::Working;
+        }
     }
 
     fn model_called(&mut self, called: &ModelCalled, depth: usize) {

@@ -7,11 +7,11 @@ mod codec;
 mod layout;
 mod parse;
 
-use warren_domain::{AgentProfile, AgentType, SessionId};
+use warren_domain::{AgentType, SessionId};
 
 use crate::{
-    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, ModelApi, Parsed, SubagentFiles,
-    TranscriptPlan,
+    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
+    PlainPlan, TranscriptPlan,
 };
 
 /// The model that is asked for when nobody names one.
@@ -31,10 +31,6 @@ impl Adapter for Builtin {
         AgentType::from("builtin")
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
         let endpoint = request.endpoint(&self.agent_type(), ModelApi::Anthropic)?;
         let model = request.model.or(request.profile.model.as_deref()).unwrap_or(DEFAULT_MODEL);
@@ -45,32 +41,28 @@ impl Adapter for Builtin {
         env.insert("ANTHROPIC_BASE_URL".to_owned(), endpoint.base_url.clone());
         env.insert("ANTHROPIC_API_KEY".to_owned(), endpoint.placeholder_key.clone());
         env.insert("HOME".to_owned(), request.home.to_owned());
-        Ok(Launch {
-            argv: argv.map(str::to_owned).to_vec(),
-            env,
-            cwd: request.workspace.to_owned(),
-            apis: vec![ModelApi::Anthropic],
-            put_back: request.resume.then(|| self.transcripts(request.session)),
+        Ok(Launch { argv: argv.map(str::to_owned).to_vec(), env, cwd: request.workspace.to_owned() })
+    }
+
+    fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
+        layout::files(request.profile)
+    }
+
+    fn transcripts(&self, session: SessionId) -> Box<dyn TranscriptPlan> {
+        Box::new(PlainPlan {
+            root: format!(".warren/sessions/{session}"),
+            main: "main.jsonl".to_owned(),
+            subagents: "subagents/".to_owned(),
+            prefix: "",
+            suffix: ".jsonl",
         })
     }
 
-    fn layout(&self, profile: &AgentProfile) -> Vec<LayoutFile> {
-        layout::files(profile)
+    fn codec(&self, _request: &LaunchRequest<'_>) -> Box<dyn Codec> {
+        self.recorded()
     }
 
-    fn transcripts(&self, session: SessionId) -> TranscriptPlan {
-        let directory = format!(".warren/sessions/{session}");
-        TranscriptPlan {
-            main: format!("{directory}/main.jsonl"),
-            subagents: Some(SubagentFiles {
-                directory: format!("{directory}/subagents"),
-                prefix: "",
-                suffix: ".jsonl",
-            }),
-        }
-    }
-
-    fn codec(&self) -> Box<dyn Codec> {
+    fn recorded(&self) -> Box<dyn Codec> {
         Box::new(codec::BuiltinCodec::new(self.agent_type()))
     }
 

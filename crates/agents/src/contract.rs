@@ -3,20 +3,31 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use warren_domain::{AgentProfile, AgentType, BlockId, Content, Draft, ErrorCode, SessionId};
+use serde_json::{Map, Value};
+use warren_domain::{
+    AgentProfile, AgentType, ApprovalDecision, ApprovalKind, BlockId, Content, Draft, ErrorCode,
+    PermissionMode, SessionId, Timestamp,
+};
 
-use crate::{LayoutFile, Parsed, TranscriptPlan};
+use crate::{LayoutFile, LayoutRequest, Parsed, TranscriptPlan};
 
 /// One agent: how it is started and what it leaves behind.
 ///
-/// One process carries out one run. Its stdin stays open during the run, for interrupts and steering, and is closed
-/// after [`Output::TurnEnded`]; then it exits.
+/// One process carries out one run. Its stdin stays open during the run, for interrupts, answers and steering, and is
+/// closed after [`Output::TurnEnded`]; then it exits.
 pub trait Adapter: Send + Sync {
     /// Its name in requests and records.
     fn agent_type(&self) -> AgentType;
 
     /// Other names under which requests may ask for it.
-    fn aliases(&self) -> &'static [&'static str];
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The installed program it needs, as [`LaunchRequest::programs`] names it. `None`: every sandbox has it.
+    fn program(&self) -> Option<&'static str> {
+        None
+    }
 
     /// The process to start for one run.
     ///
@@ -25,44 +36,56 @@ pub trait Adapter: Send + Sync {
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError>;
 
     /// The files a profile becomes. Paths never leave their place.
-    fn layout(&self, profile: &AgentProfile) -> Vec<LayoutFile>;
+    fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile>;
 
     /// Where the agent keeps its own memory of a session.
-    fn transcripts(&self, session: SessionId) -> TranscriptPlan;
+    fn transcripts(&self, session: SessionId) -> Box<dyn TranscriptPlan>;
 
-    /// A translator for one process.
-    fn codec(&self) -> Box<dyn Codec>;
+    /// A translator for the process that [`launch`](Adapter::launch) describes for the same request.
+    fn codec(&self, request: &LaunchRequest<'_>) -> Box<dyn Codec>;
 
-    /// Blocks from saved transcripts, without a sandbox. `subagents` are pairs of id and file content.
+    /// A translator for what a process once printed, in any form in which people keep such recordings.
+    fn recorded(&self) -> Box<dyn Codec>;
+
+    /// Blocks from saved transcripts, without a sandbox. `subagents` are pairs of id and file content, in any order.
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed;
 }
 
-/// Translates one process's stream into events, and prompts into its input.
+/// Translates one process's stream into events, and what people say into its input.
+///
+/// Every event it makes may need a time: `at` is now, and counts only where the agent gives no time of its own.
 pub trait Codec: Send + Sync {
     /// Reads one line, without its end. A line it cannot read becomes `Unrecognized`.
-    fn decode(&mut self, line: &[u8], out: &mut Vec<Output>);
+    fn decode(&mut self, line: &[u8], at: Timestamp, out: &mut Vec<Output>);
 
-    /// Bytes for stdin that begin the run.
-    fn prompt(&mut self, prompt: &Prompt) -> Vec<u8>;
+    /// The process has started: begins the run. The prompt becomes a block with the id [`Prompt::message`], now or
+    /// when the agent repeats it, but only once.
+    fn begin(&mut self, prompt: &Prompt, at: Timestamp, out: &mut Vec<Output>);
 
-    /// Bytes for stdin that stop the turn. `None`: this agent can only be killed.
-    fn interrupt(&mut self) -> Option<Vec<u8>> {
-        None
+    /// Stops the turn by what it puts into `out`. `false`: this agent has no word for that.
+    fn interrupt(&mut self, _out: &mut Vec<Output>) -> bool {
+        false
     }
 
-    /// Bytes for stdin that tell a working agent something more. `None`: this agent hears nothing while it works.
-    fn steer(&mut self, _prompt: &Prompt) -> Option<Vec<u8>> {
-        None
+    /// Tells a working agent something more. Its block appears when the agent takes it up. `false`: this agent hears
+    /// nothing now.
+    fn steer(&mut self, _prompt: &Prompt, _at: Timestamp, _out: &mut Vec<Output>) -> bool {
+        false
+    }
+
+    /// Answers what was [`Asked`](Output::Asked) under `key`. `false`: nobody waits for it any more.
+    fn answer(&mut self, _key: &str, _answer: &Answer, _at: Timestamp, _out: &mut Vec<Output>) -> bool {
+        false
     }
 
     /// The process is gone. Gives the end of the turn if the process did not.
-    fn ended(&mut self, exit: &Exit, out: &mut Vec<Output>);
+    fn ended(&mut self, exit: &Exit, at: Timestamp, out: &mut Vec<Output>);
 }
 
 /// A message for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// The id its block must have.
+    /// The id its block must have: `msg-` and a UUID.
     pub message: BlockId,
     /// What it says.
     pub content: Content,
@@ -70,15 +93,48 @@ pub struct Prompt {
 
 /// What a codec makes of what an agent says.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly every output is an event: a box would only cost an allocation"
-)]
 pub enum Output {
     /// Something to record.
     Event(Draft),
+    /// Bytes for the agent's stdin.
+    Send(Vec<u8>),
+    /// The agent waits for a person.
+    Asked(Ask),
+    /// It waits no longer for what was asked under this key, though nobody answered.
+    Withdrawn(String),
+    /// What must be known to continue this session later; replaces what was said before. See [`LaunchRequest::state`].
+    State(Value),
     /// The agent is done with the prompt; it says nothing after this that matters.
     TurnEnded(TurnEnd),
+}
+
+/// What an agent asks a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// The agent's own name for it, unique within its process.
+    pub key: String,
+    /// What is asked for.
+    pub kind: ApprovalKind,
+    /// The tool call it is about.
+    pub tool_use_id: Option<String>,
+    /// One line for people.
+    pub title: String,
+    /// A permission: `{"toolName", "input", …}`. A question: `{"questions": [{"question", "header"?, "options":
+    /// [{"label", "description"?}], "multiSelect"?}]}`, whichever agent asks.
+    pub detail: Value,
+    /// What may be answered.
+    pub options: Vec<ApprovalDecision>,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Yes, yes for the rest of the session, or no.
+    pub decision: ApprovalDecision,
+    /// What the agent is told with it.
+    pub message: Option<String>,
+    /// For questions: the question's text → the chosen label, or a list of labels, or free text.
+    pub answers: Option<Map<String, Value>>,
 }
 
 /// How a turn ended.
@@ -122,8 +178,15 @@ pub struct LaunchRequest<'a> {
     pub workspace: &'a str,
     /// The agent's home in the sandbox.
     pub home: &'a str,
-    /// The session has had a run before: its transcripts go back first.
+    /// The session has a past that the agent can go on from: its transcripts are back in the home, and
+    /// [`TranscriptPlan::is_resumable`] said yes, or there is a [`state`](LaunchRequest::state).
     pub resume: bool,
+    /// What the agent's codec last said must be known to continue.
+    pub state: Option<&'a Value>,
+    /// Whether the agent must ask before it acts.
+    pub permission_mode: PermissionMode,
+    /// Programs that are installed: by name, the words that start each. All are mounted read-only.
+    pub programs: &'a BTreeMap<String, Vec<String>>,
     /// The model the run asks for; else the profile's, else the agent's own default.
     pub model: Option<&'a str>,
     /// What the agent is given.
@@ -148,6 +211,12 @@ pub struct ModelEndpoint {
 pub enum ModelApi {
     /// Anthropic's Messages API.
     Anthropic,
+    /// Google's generateContent.
+    Gemini,
+    /// OpenAI's chat completions.
+    OpenAiChat,
+    /// OpenAI's responses.
+    OpenAiResponses,
 }
 
 /// The process to start for one run.
@@ -159,10 +228,6 @@ pub struct Launch {
     pub env: BTreeMap<String, String>,
     /// Where it starts.
     pub cwd: String,
-    /// The model APIs it will call: they must listen before it starts.
-    pub apis: Vec<ModelApi>,
-    /// Transcripts that must be back in the home before it starts.
-    pub put_back: Option<TranscriptPlan>,
 }
 
 /// Why an agent cannot be started.
@@ -176,6 +241,34 @@ pub enum LaunchError {
         /// What it needs.
         api: ModelApi,
     },
+    /// Its program is not installed.
+    #[error("agent `{agent}` is not installed")]
+    NotInstalled {
+        /// Which agent.
+        agent: AgentType,
+        /// The program it needs.
+        program: String,
+    },
+    /// The profile names no command.
+    #[error("agent `{agent}` needs a command in its profile")]
+    NoCommand {
+        /// Which agent.
+        agent: AgentType,
+    },
+}
+
+impl LaunchError {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            LaunchError::NoEndpoint { .. } => None,
+            LaunchError::NotInstalled { program, .. } => {
+                Some(format!("run `warren agents install {program}`"))
+            }
+            LaunchError::NoCommand { .. } => Some("set `command` in the profile".to_owned()),
+        }
+    }
 }
 
 impl LaunchRequest<'_> {
@@ -186,6 +279,16 @@ impl LaunchRequest<'_> {
     pub(crate) fn endpoint(&self, agent: &AgentType, api: ModelApi) -> Result<&ModelEndpoint, LaunchError> {
         let found = self.endpoints.iter().find(|endpoint| endpoint.api == api);
         found.ok_or_else(|| LaunchError::NoEndpoint { agent: agent.clone(), api })
+    }
+
+    /// The words that start an installed program.
+    ///
+    /// # Errors
+    /// When it is not installed; `agent` is named in the error.
+    #[expect(dead_code, reason = "for agents that are not part of the guest")]
+    pub(crate) fn program(&self, agent: &AgentType, program: &str) -> Result<&[String], LaunchError> {
+        let missing = || LaunchError::NotInstalled { agent: agent.clone(), program: program.to_owned() };
+        self.programs.get(program).map(Vec::as_slice).ok_or_else(missing)
     }
 }
 

@@ -1,6 +1,21 @@
 //! Files a profile becomes.
 
-use warren_domain::{AgentProfile, WorkspaceTemplateFile};
+use warren_domain::{AgentProfile, PermissionMode, WorkspaceTemplateFile};
+
+use crate::ModelEndpoint;
+
+/// What is known when files are laid out, before the first agent of a sandbox starts.
+#[derive(Debug, Clone, Copy)]
+pub struct LayoutRequest<'a> {
+    /// What the agent is given.
+    pub profile: &'a AgentProfile,
+    /// The model APIs that will listen inside the sandbox.
+    pub endpoints: &'a [ModelEndpoint],
+    /// The model the session asks for.
+    pub model: Option<&'a str>,
+    /// Whether the agent must ask before it acts.
+    pub permission_mode: PermissionMode,
+}
 
 /// One file to write before the agent starts.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,9 +15,9 @@ mod transcripts;
 mod builtin;
 
 pub use contract::{
-    Adapter, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output, Prompt,
-    TurnEnd,
+    Adapter, Answer, Ask, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output,
+    Prompt, TurnEnd,
 };
-pub use layout::{LayoutFile, Place};
+pub use layout::{LayoutFile, LayoutRequest, Place};
 pub use registry::{adapter, adapters};
-pub use transcripts::{Parsed, SubagentFiles, TranscriptPlan};
+pub use transcripts::{Growth, Parsed, PlainPlan, TranscriptFile, TranscriptName, TranscriptPlan};

@@ -49,6 +49,8 @@ codes! {
     Conflict = "CONFLICT", 409;
     /// A run is going on.
     RunInProgress = "RUN_IN_PROGRESS", 409;
+    /// Nobody waits for an answer to this approval.
+    ApprovalNotPending = "APPROVAL_NOT_PENDING", 409;
     /// The base version is not the latest.
     VersionConflict = "VERSION_CONFLICT", 409;
     /// Another node holds the session.

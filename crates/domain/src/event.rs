@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentType, BlobHash, Block, BlockId, BlockStatus, Content, ConversationId, ErrorCode, ProfileId, RunId,
-    Seq, SessionId, SessionRuntimeState, Spilled, Timestamp, Usage, Version,
+    AgentType, ApprovalRequest, ApprovalResolution, BlobHash, Block, BlockId, BlockStatus, Content,
+    ConversationId, ErrorCode, ProfileId, RunId, Seq, SessionId, SessionRuntimeState, Spilled, Timestamp,
+    Usage, Version,
 };
 
 /// One numbered entry of a session's log. Never changed once written; new fields are only added.
@@ -208,6 +209,28 @@ pub enum EventBody {
     },
     /// A model answered.
     ModelCalled(ModelCalled),
+    /// A model call failed and the agent tries again.
+    Retrying {
+        attempt: u32,
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_at: Option<Timestamp>,
+    },
+    /// A person is asked.
+    ApprovalRequested(ApprovalRequest),
+    /// It was answered, or nobody waits for the answer any more.
+    ApprovalResolved(ApprovalResolution),
+    /// Something in the sandbox wanted to reach a host.
+    EgressDecided { host: String, port: u16, allowed: bool, rule: String },
+    /// The agent replaced what it remembers by something shorter.
+    ContextCompacted {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<u64>,
+    },
     /// A subagent's thread opens; the envelope's conversation is that thread.
     SubagentStarted(SubagentStarted),
     /// A subagent's thread closes.

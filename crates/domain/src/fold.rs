@@ -77,6 +77,11 @@ impl Conversations {
             | EventBody::RunStarted { .. }
             | EventBody::MetadataUpdate { .. }
             | EventBody::ModelCalled(_)
+            | EventBody::Retrying { .. }
+            | EventBody::ApprovalRequested(_)
+            | EventBody::ApprovalResolved(_)
+            | EventBody::EgressDecided { .. }
+            | EventBody::ContextCompacted { .. }
             | EventBody::SubagentCompleted { .. }
             | EventBody::FileChanged { .. }
             | EventBody::RunCompleted { .. }

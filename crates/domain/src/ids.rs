@@ -98,6 +98,10 @@ macro_rules! number {
 }
 
 uuid_id! {
+    /// A question to a person.
+    ApprovalId, "approval"
+}
+uuid_id! {
     /// One conversation with one agent. Immutable; UUIDv7, so that ids sort by creation.
     SessionId, "session"
 }

@@ -4,6 +4,7 @@
 //! **Invariant:** no I/O, no async, no clock, no randomness; a function here gives the same answer for the same input for ever.
 //! Start with [`Event`], then [`Session::decide`] and [`Session::apply`], then [`Conversations`], the fold that makes blocks.
 
+mod approval;
 mod block;
 mod content;
 mod error;
@@ -19,6 +20,9 @@ mod status;
 mod time;
 mod usage;
 
+pub use approval::{
+    ApprovalDecision, ApprovalKind, ApprovalRequest, ApprovalResolution, PermissionMode, Resolution,
+};
 pub use block::{Block, BlockStatus, SystemSubtype};
 pub use content::{Content, ContentPart};
 pub use error::ErrorCode;
@@ -28,15 +32,15 @@ pub use event::{
 };
 pub use fold::{Conversation, Conversations};
 pub use ids::{
-    AgentType, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition, ProfileId, ProjectId,
-    RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
+    AgentType, ApprovalId, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition, ProfileId,
+    ProjectId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
 };
 pub use open_blocks::OpenBlocks;
 pub use profile::{
     AgentProfile, Command as ProfileCommand, McpServer, Skill, Subagent, WorkspaceTemplateFile,
 };
-pub use run::{RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
-pub use session::{Command, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session};
+pub use run::{Budget, RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
+pub use session::{Command, OpenApproval, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session};
 pub use spill::{INLINE_PART, MAX_EVENT_BYTES, Spill, Spilled, spill};
 pub use status::{SandboxState, SandboxStatus, SessionRuntimeState};
 pub use time::Timestamp;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Content, Version};
+use crate::{Content, PermissionMode, Version};
 
 /// Where a run stands. Stored with the run's record, and always changed together with the event that says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,8 +85,21 @@ pub struct TimeBudget {
     pub hard_seconds: u64,
 }
 
+/// What may be spent. What is spent is known after each model call; a call that could go beyond is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Budget {
+    /// At most this much money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// At most this many tokens, in and out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
 /// What a caller may set for one run or, as a default, for a session.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunOptions {
@@ -96,10 +109,16 @@ pub struct RunOptions {
     /// How long it may take; the server's own budget if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<TimeBudget>,
+    /// Whether the agent must ask before it acts; it need not if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<PermissionMode>,
+    /// What the whole session may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// Everything a run needs to begin, kept while it is queued.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunInput {
     /// The message.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::{
-    AgentType, Block, BlockId, Content, Diagnostics, Draft, ErrorCode, EventBody, ForkedFrom, ProfileId,
-    RunId, SessionChanges, Usage, Version, WhenBusy,
+    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Block, BlockId, Content, Diagnostics, Draft,
+    ErrorCode, EventBody, ForkedFrom, ProfileId, RunId, SessionChanges, Usage, Version, WhenBusy,
 };
 
 /// At most this many messages wait in a session.
@@ -19,6 +19,19 @@ pub struct Session {
     pub queue: VecDeque<QueuedRun>,
     /// The latest version.
     pub version: Version,
+    /// What people were asked and what nobody acted on yet, oldest first.
+    pub approvals: Vec<OpenApproval>,
+}
+
+/// Something that was asked and not settled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenApproval {
+    /// The run that asked.
+    pub run: Option<RunId>,
+    /// What it asked.
+    pub request: ApprovalRequest,
+    /// The answer, if it came when that run was no longer there to hear it: kept for a run that asks the same.
+    pub answer: Option<ApprovalResolution>,
 }
 
 /// What a session is doing. A field exists only in the phase where it means something.
@@ -90,6 +103,10 @@ pub enum Command {
         /// Who wants it.
         by: String,
     },
+    /// Ask a person, for the run that is going on.
+    Ask(ApprovalRequest),
+    /// Record what a person answered, or that nobody did.
+    Resolve(ApprovalResolution),
     /// Record how the running message ended.
     Conclude {
         /// Which run.
@@ -162,6 +179,12 @@ pub enum Rejection {
     /// The run that ended is not the one that is going on.
     #[error("run `{0}` is not in progress")]
     NotRunning(RunId),
+    /// Nobody waits for an answer to it.
+    #[error("approval `{0}` is not pending")]
+    NotPending(ApprovalId),
+    /// The answer is not one of those that were offered.
+    #[error("approval `{0}` cannot be answered like that")]
+    NotOffered(ApprovalId),
     /// The sender's base version is not the latest.
     #[error("version {wanted} is not the latest: the session is at version {latest}")]
     VersionConflict {
@@ -180,6 +203,8 @@ impl Rejection {
             Rejection::WrongPhase(_) | Rejection::NotQueued(_) | Rejection::NotRunning(_) => {
                 ErrorCode::Conflict
             }
+            Rejection::NotPending(_) => ErrorCode::ApprovalNotPending,
+            Rejection::NotOffered(_) => ErrorCode::BadRequest,
             Rejection::Ended => ErrorCode::SessionEnded,
             Rejection::Busy => ErrorCode::RunInProgress,
             Rejection::QueueFull => ErrorCode::QueueFull,
@@ -218,8 +243,13 @@ impl Session {
                 self.queued(run)?;
                 Ok(vec![dropped(run, by)])
             }
+            Command::Ask(request) => match self.phase {
+                Phase::Running { run } => Ok(vec![Draft::of_run(run, EventBody::ApprovalRequested(request))]),
+                _ => Err(Rejection::WrongPhase("has no run that could ask")),
+            },
+            Command::Resolve(resolution) => self.decide_resolve(resolution),
             Command::Conclude { run, outcome } => match self.phase {
-                Phase::Running { run: running } if running == run => Ok(vec![self.conclusion(run, outcome)]),
+                Phase::Running { run: running } if running == run => Ok(self.decide_conclude(run, outcome)),
                 _ => Err(Rejection::NotRunning(run)),
             },
             Command::End { reason } => self.decide_end(reason),
@@ -252,6 +282,10 @@ impl Session {
             }
             EventBody::RunFailed { .. } => self.end_run(run),
             EventBody::BlockStart { block } | EventBody::BlockComplete { block } => self.take_up(block),
+            EventBody::ApprovalRequested(request) => {
+                self.approvals.push(OpenApproval { run, request: request.clone(), answer: None });
+            }
+            EventBody::ApprovalResolved(resolution) => self.settle(resolution),
             // Named, not `_`: a new event must make the compiler bring us back here.
             EventBody::SessionUpdated { .. }
             | EventBody::SessionStatus { .. }
@@ -260,6 +294,9 @@ impl Session {
             | EventBody::BlockDiscarded { .. }
             | EventBody::MetadataUpdate { .. }
             | EventBody::ModelCalled(_)
+            | EventBody::Retrying { .. }
+            | EventBody::EgressDecided { .. }
+            | EventBody::ContextCompacted { .. }
             | EventBody::SubagentStarted(_)
             | EventBody::SubagentCompleted { .. }
             | EventBody::FileChanged { .. }
@@ -338,6 +375,34 @@ impl Session {
         Ok(drafts)
     }
 
+    fn decide_resolve(&self, resolution: ApprovalResolution) -> Result<Vec<Draft>, Rejection> {
+        let id = resolution.approval_id;
+        let open = self.approvals.iter().find(|open| open.request.approval_id == id);
+        let open = open.ok_or(Rejection::NotPending(id))?;
+        if let Some(answer) = &open.answer {
+            // The same answer again is no second answer.
+            let is_same = answer.decision == resolution.decision;
+            return if is_same { Ok(Vec::new()) } else { Err(Rejection::NotPending(id)) };
+        }
+        match resolution.decision.decision() {
+            Some(decision) if !open.request.options.contains(&decision) => Err(Rejection::NotOffered(id)),
+            _ => Ok(vec![Draft { run_id: open.run, ..resolved(resolution) }]),
+        }
+    }
+
+    /// The end of a run, and of what it and earlier runs asked. Only a run that was cut leaves its questions open: what
+    /// asked is gone, but the run that goes on from there may ask the same.
+    fn decide_conclude(&self, run: RunId, outcome: Outcome) -> Vec<Draft> {
+        let is_cut = matches!(&outcome, Outcome::Failed { code: ErrorCode::ServerRestarted, .. });
+        let over = self.approvals.iter().filter(|open| open.answer.is_none());
+        let over = over.filter(|open| !(is_cut && open.run == Some(run)));
+        let expired = over.map(|open| Draft {
+            run_id: open.run,
+            ..resolved(ApprovalResolution::expired(open.request.approval_id, "run"))
+        });
+        expired.chain([self.conclusion(run, outcome)]).collect()
+    }
+
     fn started(&self, run: RunId, input: Content) -> Draft {
         Draft::of_run(
             run,
@@ -384,12 +449,30 @@ impl Session {
         }
     }
 
+    /// An answer that the asking run can hear is settled; one that comes later is kept.
+    fn settle(&mut self, resolution: &ApprovalResolution) {
+        let running = self.running();
+        self.approvals.retain_mut(|open| {
+            if open.request.approval_id != resolution.approval_id {
+                return true;
+            }
+            open.answer = Some(resolution.clone());
+            resolution.decision.decision().is_some() && open.run != running
+        });
+    }
+
     fn end_run(&mut self, run: Option<RunId>) {
         if self.running() == run && run.is_some() {
             self.phase = Phase::Idle;
+            // Answers that were kept for a run that asks the same were kept for this one.
+            self.approvals.retain(|open| open.answer.is_none());
         }
         self.queue.retain(|queued| Some(queued.run) != run);
     }
+}
+
+fn resolved(resolution: ApprovalResolution) -> Draft {
+    Draft::of_session(EventBody::ApprovalResolved(resolution))
 }
 
 fn dropped(run: RunId, by: String) -> Draft {

@@ -7,13 +7,14 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
-    AgentType, BlobHash, Content, Conversations, ErrorCode, Partition, ProfileId, ProjectId, Rejection,
-    RunId, RunOptions, Seq, SessionChanges, SessionId, SessionRuntimeState, Version, WhenBusy, WorkspaceId,
+    AgentType, ApprovalId, ApprovalResolution, BlobHash, Content, Conversations, ErrorCode, Partition,
+    ProfileId, ProjectId, Rejection, RunId, RunOptions, Seq, SessionChanges, SessionId, SessionRuntimeState,
+    Version, WhenBusy, WorkspaceId,
 };
 // Part of this contract: whoever speaks to the runtime needs no other crate for it.
 pub use warren_store::{
-    Changes, Follow, ListChange, LogEntry, Page, ReadError, RunRecord, SessionQuery, SessionRecord,
-    UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
+    ApprovalQuery, ApprovalRecord, Changes, Follow, ListChange, LogEntry, Page, Pending, ReadError,
+    RunRecord, SessionQuery, SessionRecord, UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
 };
 
 /// Runs sessions. In this process, or on another node.
@@ -27,6 +28,8 @@ pub trait Runtime: Send + Sync {
     fn records(&self) -> &dyn Records;
     /// The operations on sandboxes.
     fn sandboxes(&self) -> &dyn Sandboxes;
+    /// What agents ask people.
+    fn approvals(&self) -> &dyn Approvals;
 }
 
 /// Making, finding and ending sessions.
@@ -85,6 +88,17 @@ pub trait Runs: Send + Sync {
     async fn run_drop(&self, session: SessionId, run: RunId, by: String) -> Result<(), SessionError>;
     /// What was spent.
     async fn usage(&self, query: UsageQuery) -> Result<Vec<UsageRow>, SessionError>;
+}
+
+/// What agents ask people.
+#[async_trait]
+pub trait Approvals: Send + Sync {
+    /// Some approvals, newest first.
+    async fn approval_list(&self, query: ApprovalQuery) -> Result<Page<ApprovalRecord>, SessionError>;
+    /// One approval.
+    async fn approval_get(&self, approval: ApprovalId) -> Result<ApprovalRecord, SessionError>;
+    /// Records an answer and tells the agent, if it still waits. The same answer again changes nothing.
+    async fn approval_resolve(&self, resolution: ApprovalResolution) -> Result<ApprovalRecord, SessionError>;
 }
 
 /// Reading what was recorded. Never makes a sandbox, never writes.

@@ -16,4 +16,4 @@ mod places;
 mod recorder;
 
 pub use manager::{RecoverError, SessionManager};
-pub use options::{Options, Parts};
+pub use options::{NoPrograms, Options, Parts, Program, Programs};

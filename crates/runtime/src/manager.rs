@@ -1,5 +1,6 @@
 //! The entry point: makes, finds and ends sessions, and hands everything else to their owners.
 
+mod approvals;
 mod records;
 mod recovery;
 mod roster;
@@ -98,6 +99,10 @@ impl api::Runtime for SessionManager {
     }
 
     fn sandboxes(&self) -> &dyn api::Sandboxes {
+        self
+    }
+
+    fn approvals(&self) -> &dyn api::Approvals {
         self
     }
 }

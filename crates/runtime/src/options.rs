@@ -39,6 +39,8 @@ pub struct Options {
     pub lease: Duration,
     /// How long idempotency keys are kept.
     pub keys: Duration,
+    /// How long people may take to answer an agent.
+    pub approvals: Duration,
 }
 
 impl Options {
@@ -60,6 +62,7 @@ impl Options {
             required: Vec::new(),
             lease: Duration::from_secs(30),
             keys: Duration::from_secs(7 * 24 * 3600),
+            approvals: Duration::from_secs(24 * 3600),
         }
     }
 }
@@ -75,10 +78,39 @@ pub struct Parts {
     pub backend: Arc<dyn Backend>,
     /// What agents' model calls go through.
     pub models: ModelGateway,
+    /// Agents' programs on this machine.
+    pub programs: Arc<dyn Programs>,
     /// Time and ids.
     pub env: Env,
     /// Where tasks run.
     pub tasks: Tasks,
+}
+
+/// Agents' programs on this machine. They may come and go while the server runs.
+pub trait Programs: Send + Sync {
+    /// All that are there now.
+    fn installed(&self) -> Vec<Program>;
+}
+
+/// A program that every sandbox can see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its name; the directory is `/opt/agents/NAME` in a sandbox.
+    pub name: String,
+    /// Its directory on this machine.
+    pub directory: PathBuf,
+    /// The words that start it in a sandbox.
+    pub argv: Vec<String>,
+}
+
+/// A machine without programs: only the built-in agent runs.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoPrograms;
+
+impl Programs for NoPrograms {
+    fn installed(&self) -> Vec<Program> {
+        Vec::new()
+    }
 }
 
 /// What every session task needs: parts and numbers together.

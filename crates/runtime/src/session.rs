@@ -1,6 +1,7 @@
 //! The owner of one session: decides, records, applies, acts.
 
 mod agent;
+mod approvals;
 mod calls;
 mod deadlines;
 mod files;
@@ -146,6 +147,7 @@ impl SessionTask {
                 () = tokio::time::sleep_until(wake) => self.on_time().await?,
             }
         }
+        self.take_pending().await?;
         self.conclude_if_over().await?;
         self.show_status();
         if self.run.is_none() && self.leaving.is_some() {

@@ -9,14 +9,14 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use warren_domain::{ErrorCode, SessionId};
+use warren_domain::{ApprovalId, ErrorCode, SessionId};
 use warren_env::TaskKind;
 use warren_gateway::{Action, Denied, Target, authorize};
 use warren_wire::{Access, CSRF_HEADER, Route, Subject};
 
 pub(crate) use call::{Call, Caller, Credential};
 
-use self::call::Parameters;
+use self::call::{Found, Parameters};
 use crate::{accept, body, cookies, deps::App, failure::Failure, query::Query, respond::Answer};
 
 /// Carries out one kind of request.
@@ -33,9 +33,9 @@ async fn enter(app: App, route: &'static Route, handler: Handler, request: Reque
     let (mut parts, body) = request.into_parts();
     let caller = admit(&app, route, &parts).await?;
     let parameters = parameters(&mut parts).await?;
-    let session = match (route.subject, &caller) {
-        (Subject::Session, Some(caller)) => Some(find_session(&app, route, caller, &parameters).await?),
-        _ => None,
+    let subject = match &caller {
+        Some(caller) => find_subject(&app, route, caller, &parameters).await?,
+        None => Found::default(),
     };
     let media = accept::negotiate(route, &parts.headers)?;
     let query = Query::parse(route, &parts.uri)?;
@@ -45,7 +45,7 @@ async fn enter(app: App, route: &'static Route, handler: Handler, request: Reque
     };
     let is_safe = parts.method.is_safe();
     let call =
-        Call { app: app.clone(), caller, session, parameters, query, media, headers: parts.headers, body };
+        Call { app: app.clone(), caller, subject, parameters, query, media, headers: parts.headers, body };
     if is_safe { handler(call).await } else { to_its_end(&app, handler(call)).await }
 }
 
@@ -58,7 +58,7 @@ async fn admit(app: &App, route: &Route, parts: &Parts) -> Result<Option<Caller>
         Subject::Server => authorize(&caller.identity, action, Target::Server)?,
         Subject::Visible => authorize(&caller.identity, action, Target::Visible)?,
         // Decided as soon as the session is known.
-        Subject::Session => {}
+        Subject::Session | Subject::Approval => {}
     }
     Ok(Some(caller))
 }
@@ -114,6 +114,26 @@ async fn parameters(parts: &mut Parts) -> Result<Parameters, Failure> {
     Ok(raw.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
+/// What the path names, if it names something that belongs to a project.
+async fn find_subject(
+    app: &App,
+    route: &Route,
+    caller: &Caller,
+    parameters: &Parameters,
+) -> Result<Found, Failure> {
+    match route.subject {
+        Subject::Session => {
+            let session = find_session(app, route, caller, parameters).await?;
+            Ok(Found { session: Some(session), approval: None })
+        }
+        Subject::Approval => {
+            let approval = find_approval(app, route, caller, parameters).await?;
+            Ok(Found { session: None, approval: Some(approval) })
+        }
+        Subject::Server | Subject::Visible => Ok(Found::default()),
+    }
+}
+
 /// The session the path names, if the caller may do this to it. One that is not the caller's and one that is not there
 /// give the same answer.
 async fn find_session(
@@ -124,14 +144,38 @@ async fn find_session(
 ) -> Result<SessionId, Failure> {
     let text = parameters.get("id").map(String::as_str).unwrap_or_default();
     let session: SessionId = text.parse().map_err(|_| Failure::not_found("session", text))?;
+    check_session(app, route, caller, session, || Failure::not_found("session", session)).await?;
+    Ok(session)
+}
+
+/// The approval the path names, if the caller may do this to its session.
+async fn find_approval(
+    app: &App,
+    route: &Route,
+    caller: &Caller,
+    parameters: &Parameters,
+) -> Result<ApprovalId, Failure> {
+    let text = parameters.get("approvalId").map(String::as_str).unwrap_or_default();
+    let approval: ApprovalId = text.parse().map_err(|_| Failure::not_found("approval", text))?;
+    let session = app.runtime().approvals().approval_get(approval).await?.session_id;
+    check_session(app, route, caller, session, || Failure::not_found("approval", approval)).await?;
+    Ok(approval)
+}
+
+async fn check_session(
+    app: &App,
+    route: &Route,
+    caller: &Caller,
+    session: SessionId,
+    not_found: impl FnOnce() -> Failure,
+) -> Result<(), Failure> {
     let record = app.runtime().sessions().session_get(session).await?.record;
     let target = Target::Project { partition: &record.partition, project: record.project_id };
     let action = action(app, route.access).unwrap_or(Action::AdminWrite);
     authorize(&caller.identity, action, target).map_err(|denied| match denied {
-        Denied::NotFound => Failure::not_found("session", session),
+        Denied::NotFound => not_found(),
         Denied::ReadOnly | Denied::NotAdmin => Failure::from(denied),
-    })?;
-    Ok(session)
+    })
 }
 
 /// What changes something is carried out to its end, also when the client leaves meanwhile.

@@ -1,13 +1,14 @@
 //! From what the runtime says to what clients read.
 
-use warren_domain::RunOptions;
+use warren_domain::{Resolution, RunOptions, Timestamp};
 use warren_gateway::{Identity, Token};
 use warren_runtime::api::{
-    RunRecord, SandboxReport, SessionDetail, SessionSummary, UsageRow as SpentRow, WorkspaceFile as KnownFile,
+    ApprovalRecord, RunRecord, SandboxReport, SessionDetail, SessionSummary, UsageRow as SpentRow,
+    WorkspaceFile as KnownFile,
 };
 use warren_wire::{
-    RunItem, RunProblem, RuntimeSessionData, SandboxItem, SessionListItem, SessionOptions, SubagentThread,
-    TokenItem, UsageRow, WhoAmI, WorkspaceFile,
+    ApprovalItem, ApprovalOutcome, ApprovalStatus, RunItem, RunProblem, RuntimeSessionData, SandboxItem,
+    SessionListItem, SessionOptions, SubagentThread, TokenItem, UsageRow, WhoAmI, WorkspaceFile,
 };
 
 pub(crate) fn session(summary: SessionSummary) -> SessionListItem {
@@ -40,6 +41,29 @@ pub(crate) fn detail(detail: SessionDetail) -> RuntimeSessionData {
         workspace_files: detail.files.into_iter().map(file).collect(),
         // The blocks and the number must be of the same moment; the record may be of a later one.
         session: SessionListItem { last_seq: detail.last_seq, ..session(detail.summary) },
+    }
+}
+
+pub(crate) fn approval(record: ApprovalRecord, now: Timestamp) -> ApprovalItem {
+    let status = match &record.resolution {
+        Some((resolution, _)) if resolution.decision == Resolution::Expired => ApprovalStatus::Expired,
+        Some(_) => ApprovalStatus::Resolved,
+        None if record.request.expires_at <= now => ApprovalStatus::Expired,
+        None => ApprovalStatus::Pending,
+    };
+    ApprovalItem {
+        request: record.request,
+        session_id: record.session_id,
+        run_id: record.run_id,
+        requested_at: record.requested_at,
+        status,
+        resolution: record.resolution.map(|(resolution, at)| ApprovalOutcome {
+            decision: resolution.decision,
+            by: resolution.by,
+            at,
+            message: resolution.message,
+            answers: resolution.answers,
+        }),
     }
 }
 
@@ -77,7 +101,8 @@ pub(crate) fn usage(row: SpentRow) -> UsageRow {
 }
 
 pub(crate) fn options(options: SessionOptions) -> RunOptions {
-    RunOptions { model: options.model, time_budget: options.time_budget }
+    let SessionOptions { model, time_budget, permission_mode, budget } = options;
+    RunOptions { model, time_budget, permission_mode, budget }
 }
 
 pub(crate) fn who(identity: &Identity, csrf: Option<String>) -> WhoAmI {

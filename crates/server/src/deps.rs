@@ -68,6 +68,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn now(&self) -> warren_domain::Timestamp {
+        self.deps.env.now()
+    }
+
     pub(crate) fn new(deps: Deps) -> App {
         let document = warren_wire::openapi(env!("CARGO_PKG_VERSION"));
         Arc::new(Self {

@@ -19,6 +19,7 @@ pub(crate) fn page(code: ErrorCode) -> &'static str {
         ErrorCode::NotAcceptable => page!("NOT_ACCEPTABLE"),
         ErrorCode::Conflict => page!("CONFLICT"),
         ErrorCode::RunInProgress => page!("RUN_IN_PROGRESS"),
+        ErrorCode::ApprovalNotPending => page!("APPROVAL_NOT_PENDING"),
         ErrorCode::VersionConflict => page!("VERSION_CONFLICT"),
         ErrorCode::SessionElsewhere => page!("SESSION_ELSEWHERE"),
         ErrorCode::SessionEnded => page!("SESSION_ENDED"),

@@ -4,7 +4,9 @@ use warren_wire::RouteName;
 
 use crate::{
     choke::Handler,
-    handlers::{auth, events, machine, messages, profiles, records, runs, sandboxes, sessions, tokens},
+    handlers::{
+        approvals, auth, events, machine, messages, profiles, records, runs, sandboxes, sessions, tokens,
+    },
 };
 
 macro_rules! boxed {
@@ -15,6 +17,9 @@ macro_rules! boxed {
 
 pub(crate) fn handler(name: RouteName) -> Handler {
     match name {
+        RouteName::ApprovalAnswer => boxed!(approvals::answer),
+        RouteName::ApprovalGet => boxed!(approvals::get),
+        RouteName::ApprovalList => boxed!(approvals::list),
         RouteName::AuthLink => boxed!(auth::link),
         RouteName::AuthSignIn => boxed!(auth::sign_in),
         RouteName::AuthSignOut => boxed!(auth::sign_out),

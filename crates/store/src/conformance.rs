@@ -19,6 +19,7 @@
 //! | `loadAgentProfile` | [`Profiles::profile`](crate::Profiles::profile) | [`profiles::a_profile_is_read_back_whole`] |
 #![expect(clippy::expect_used, reason = "these are tests, only of someone else's code")]
 
+pub mod approvals;
 pub mod blobs;
 pub mod erase;
 pub mod leases;
@@ -155,6 +156,11 @@ macro_rules! conformance_rules {
                 a_taken_key_refuses_the_whole_commit
                 an_expired_key_can_be_used_again
                 keys_of_two_sessions_are_apart
+            }
+            approvals {
+                an_approval_is_read_back_whole
+                approvals_are_listed_newest_first
+                only_what_waits_is_pending
             }
             usage {
                 what_was_spent_is_summed_by_group

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, RunId, Seq, SessionId, Timestamp,
-    TokenId, Version, WorkspaceId,
+    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, RunId, Seq,
+    SessionId, Timestamp, TokenId, Version, WorkspaceId,
 };
 
 use crate::records::{
-    Commit, Granted, Key, LogEntry, Page, ProjectRecord, RunRecord, SessionQuery, SessionRecord, TokenRecord,
-    UsageQuery, UsageRow, VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ApprovalQuery, ApprovalRecord, Commit, Granted, Key, LogEntry, Page, ProjectRecord, RunRecord,
+    SessionQuery, SessionRecord, TokenRecord, UsageQuery, UsageRow, VersionRecord, WorkspaceFile,
+    WorkspaceRecord,
 };
 
 /// An error of the backend that no caller can act on.
@@ -162,6 +163,16 @@ pub trait Runs: Send + Sync {
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageRow>, ReadError>;
 }
 
+/// What people were asked. Made and changed by commits.
+#[async_trait]
+pub trait Approvals: Send + Sync {
+    /// One approval.
+    async fn approval(&self, approval: ApprovalId) -> Result<Option<ApprovalRecord>, ReadError>;
+
+    /// Some approvals, newest first.
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Page<ApprovalRecord>, ReadError>;
+}
+
 /// Versions. They are made by commits.
 #[async_trait]
 pub trait Versions: Send + Sync {
@@ -298,6 +309,7 @@ pub struct Store {
     pub log: Arc<dyn EventLog>,
     pub sessions: Arc<dyn Sessions>,
     pub runs: Arc<dyn Runs>,
+    pub approvals: Arc<dyn Approvals>,
     pub versions: Arc<dyn Versions>,
     pub transcripts: Arc<dyn Transcripts>,
     pub leases: Arc<dyn Leases>,

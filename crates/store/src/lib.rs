@@ -18,14 +18,14 @@ mod sql;
 pub mod conformance;
 
 pub use contract::{
-    AcquireError, Backend, Blobs, CommitError, EventLog, Leases, Profiles, Projects, ReadError, Runs,
-    Sessions, Store, Tokens, Transcripts, Versions,
+    AcquireError, Approvals, Backend, Blobs, CommitError, EventLog, Leases, Profiles, Projects, ReadError,
+    Runs, Sessions, Store, Tokens, Transcripts, Versions,
 };
 pub use defaults::ensure_defaults;
 pub use live::{Changes, Follow, ListChange, Live};
 pub use open::{Database, OpenError, Options, open};
 pub use records::{
-    Change, Commit, Granted, Key, LogEntry, Page, ProjectRecord, RunRecord, SessionQuery, SessionRecord,
-    SessionUpdate, TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, WorkspaceFile,
-    WorkspaceRecord,
+    ApprovalQuery, ApprovalRecord, Change, Commit, Granted, Key, LogEntry, Page, Pending, ProjectRecord,
+    RunRecord, SessionQuery, SessionRecord, SessionUpdate, TokenRecord, UsageGroup, UsageQuery, UsageRow,
+    VersionRecord, WorkspaceFile, WorkspaceRecord,
 };

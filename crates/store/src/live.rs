@@ -157,7 +157,7 @@ fn list_change(commit: &Commit) -> Option<ListChange> {
             Change::UpdateSession(update) => {
                 changed |= update.name.is_some() || update.metadata.is_some() || update.options.is_some();
             }
-            Change::PutRun(_) | Change::PutVersion(_) => changed = true,
+            Change::PutRun(_) | Change::PutApproval(_) | Change::PutVersion(_) => changed = true,
             Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => {}
         }
     }

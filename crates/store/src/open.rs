@@ -86,6 +86,7 @@ pub async fn open(options: Options, env: Env, tasks: &Tasks) -> Result<Store, Op
         log: sql.clone(),
         sessions: sql.clone(),
         runs: sql.clone(),
+        approvals: sql.clone(),
         versions: sql.clone(),
         transcripts: sql.clone(),
         leases: sql.clone(),

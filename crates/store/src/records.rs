@@ -4,8 +4,9 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
-    AgentType, BlobHash, Event, Fence, ForkedFrom, Partition, ProfileId, ProjectId, RunId, RunInput,
-    RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version, WorkspaceId,
+    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, BlobHash, Event, Fence, ForkedFrom,
+    Partition, ProfileId, ProjectId, RunId, RunInput, RunStatus, Seq, SessionId, Timestamp, TokenId, Usage,
+    Version, WorkspaceId,
 };
 
 /// One entry of a log: its number and the event, serialised once. The same bytes go to the disk and to every reader.
@@ -60,6 +61,8 @@ pub enum Change {
     UpdateSession(SessionUpdate),
     /// A run begins to exist or changes; whole.
     PutRun(Box<RunRecord>),
+    /// Something is asked, or answered; whole.
+    PutApproval(Box<ApprovalRecord>),
     /// A version is published; refused unless it follows the latest, which is its base. v0 may be put once, before v1.
     PutVersion(Box<VersionRecord>),
     /// An idempotency key is used; refused if it is taken.
@@ -143,6 +146,47 @@ pub struct RunRecord {
     pub usage: Usage,
     /// Code and message, if it failed.
     pub error: Option<(String, String)>,
+}
+
+/// Something a person was asked, and the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovalRecord {
+    /// Whose.
+    pub session_id: SessionId,
+    /// The run that asked.
+    pub run_id: Option<RunId>,
+    /// What it asked.
+    pub request: ApprovalRequest,
+    /// When it asked.
+    pub requested_at: Timestamp,
+    /// What became of it, and when.
+    pub resolution: Option<(ApprovalResolution, Timestamp)>,
+}
+
+/// Which approvals to list; an absent field means any.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ApprovalQuery {
+    /// Of this partition.
+    pub partition: Option<Partition>,
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// Of this session.
+    pub session: Option<SessionId>,
+    /// Only those that wait for an answer at this time, or only the others.
+    pub pending: Option<(Pending, Timestamp)>,
+    /// Older than this one.
+    pub before: Option<ApprovalId>,
+    /// At most this many.
+    pub limit: u32,
+}
+
+/// Whether an answer is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pending {
+    /// It is.
+    Yes,
+    /// It was given, or its time is up.
+    No,
 }
 
 /// A version: everything, at one position of the log.

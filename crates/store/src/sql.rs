@@ -3,6 +3,7 @@
 //! [`db`] is the thin layer that hides which of the two it is. Everything that grows with the work of agents goes
 //! through one [`writer`], which puts whatever waits into one transaction; the rest are single statements.
 
+mod approvals;
 mod args;
 mod batch;
 mod db;

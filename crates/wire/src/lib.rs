@@ -9,6 +9,7 @@
 mod routes;
 mod table;
 
+mod approval;
 mod auth;
 mod event;
 mod machine;
@@ -20,6 +21,7 @@ mod session;
 
 mod openapi;
 
+pub use approval::{ApprovalAnswer, ApprovalItem, ApprovalOutcome, ApprovalPage, ApprovalStatus};
 pub use auth::{
     CSRF_COOKIE, CSRF_HEADER, SESSION_COOKIE, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList,
     WhoAmI,

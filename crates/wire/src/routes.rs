@@ -55,6 +55,8 @@ pub enum Subject {
     Visible,
     /// The session whose id is the path's `{id}`.
     Session,
+    /// The session of the approval whose id is the path's `{approvalId}`.
+    Approval,
 }
 
 /// The methods in use.
@@ -194,6 +196,9 @@ macro_rules! names {
 }
 
 names! {
+    ApprovalAnswer = "approval_answer",
+    ApprovalGet = "approval_get",
+    ApprovalList = "approval_list",
     AuthLink = "auth_link",
     AuthSignIn = "auth_sign_in",
     AuthSignOut = "auth_sign_out",

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use warren_domain::{
-    AgentType, BlobHash, Block, ConversationId, ForkedFrom, ProfileId, ProjectId, RunId, Seq, SessionId,
-    SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
+    AgentType, BlobHash, Block, Budget, ConversationId, ForkedFrom, PermissionMode, ProfileId, ProjectId,
+    RunId, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
 };
 
 /// Makes a session. Everything has a default.
@@ -40,7 +40,7 @@ pub struct SessionCreate {
 }
 
 /// Defaults for the runs of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionOptions {
     /// The model the agent is asked to use.
@@ -49,6 +49,12 @@ pub struct SessionOptions {
     /// How long a run may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<TimeBudget>,
+    /// `auto` (the default): the agent acts, the sandbox is the guard. `ask`: it asks a person first, if it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<PermissionMode>,
+    /// What the whole session may spend; a model call that could go beyond is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 /// Changes a session's own data. What is absent stays.

@@ -7,7 +7,7 @@ use crate::{
     Answer, Media,
     Method::{self, Delete, Get, Patch, Post, Put},
     Query, QueryKind, Route, RouteName as Name,
-    Subject::{self, Server, Session, Visible},
+    Subject::{self, Approval, Server, Session, Visible},
     routes::Body,
 };
 
@@ -188,6 +188,29 @@ pub const ROUTES: &[Route] = &[
         Answer { status: 200, media: Media::Json, schema: Some("EventPage") },
         Answer { status: 200, media: Media::EventStream, schema: Some("Event") },
     ]),
+    row(Name::ApprovalList, Get, "/api/approvals", "What agents ask people, newest first")
+        .needs(Read, Visible)
+        .asks(&[
+            Query {
+                name: "status",
+                kind: QueryKind::OneOf(APPROVAL_STATES),
+                summary: "Only those that wait for an answer, or only the others",
+            },
+            Query { name: "sessionId", kind: QueryKind::Id, summary: "Only of this session" },
+            PROJECT,
+            LIMIT,
+            CURSOR,
+        ])
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ApprovalPage") }])
+        .fails(&[Code::NotFound]),
+    row(Name::ApprovalGet, Get, "/api/approvals/{approvalId}", "One thing an agent asks")
+        .needs(Read, Approval)
+        .gives(APPROVAL),
+    row(Name::ApprovalAnswer, Post, "/api/approvals/{approvalId}", "Answers an agent")
+        .needs(Write, Approval)
+        .takes("ApprovalAnswer")
+        .gives(APPROVAL)
+        .fails(&[Code::ApprovalNotPending, Code::Unavailable]),
     row(Name::RunList, Get, "/api/sessions/{id}/runs", "A session's runs, newest first")
         .needs(Read, Session)
         .asks(&[LIMIT, CURSOR])
@@ -237,6 +260,7 @@ const MAX_EVENTS: u64 = 5000;
 const MAX_WAIT: u64 = 60;
 
 const USAGE_GROUPS: &[&str] = &["day", "model", "session", "agent", "project"];
+const APPROVAL_STATES: &[&str] = &["pending", "resolved"];
 const STATES: &[&str] = &["running", "loaded", "sandboxed"];
 
 const PROJECT: Query = Query { name: "projectId", kind: QueryKind::Id, summary: "Only this project" };
@@ -261,6 +285,7 @@ const TOKEN_CREATED: &[Answer] = &[Answer { status: 201, media: Media::Json, sch
 const PROFILE: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("AgentProfile") }];
 const PROFILES: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("ProfileList") }];
 const SESSION: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("SessionListItem") }];
+const APPROVAL: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("ApprovalItem") }];
 const RUN: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("RunItem") }];
 
 const fn row(name: Name, method: Method, path: &'static str, summary: &'static str) -> Route {
@@ -338,6 +363,8 @@ mod tests {
         for route in ROUTES {
             let names_it = route.path.starts_with("/api/sessions/{id}");
             assert_eq!(route.subject == Subject::Session, names_it, "{}", route.name);
+            let names_approval = route.path.starts_with("/api/approvals/{approvalId}");
+            assert_eq!(route.subject == Subject::Approval, names_approval, "{}", route.name);
         }
     }
 

@@ -20,13 +20,13 @@ use std::{
 
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, BlobHash, Fence, NodeId, Partition, ProfileId, RunId, SessionId, Timestamp, TokenId,
-    Version,
+    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, RunId, SessionId, Timestamp,
+    TokenId, Version,
 };
 use warren_env::Env;
 use warren_store::{
-    Key, LogEntry, Page, ProjectRecord, ReadError, RunRecord, SessionRecord, Store, TokenRecord,
-    VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ApprovalRecord, Key, LogEntry, Page, ProjectRecord, ReadError, RunRecord, SessionRecord, Store,
+    TokenRecord, VersionRecord, WorkspaceFile, WorkspaceRecord,
 };
 
 /// An empty store.
@@ -36,6 +36,7 @@ pub fn store(env: Env) -> Store {
         log: memory.clone(),
         sessions: memory.clone(),
         runs: memory.clone(),
+        approvals: memory.clone(),
         versions: memory.clone(),
         transcripts: memory.clone(),
         leases: memory.clone(),
@@ -69,6 +70,7 @@ struct Session {
     record: SessionRecord,
     entries: Vec<LogEntry>,
     runs: BTreeMap<RunId, RunRecord>,
+    approvals: BTreeMap<ApprovalId, ApprovalRecord>,
     versions: BTreeMap<Version, VersionRecord>,
     keys: HashMap<String, Key>,
     files: BTreeMap<String, WorkspaceFile>,

@@ -41,6 +41,7 @@ fn check_shape(commit: &Commit) -> Result<(), CommitError> {
         let owner = match change {
             Change::CreateSession(record) => record.session_id,
             Change::PutRun(record) => record.session_id,
+            Change::PutApproval(record) => record.session_id,
             Change::PutVersion(record) => record.session_id,
             Change::UpdateSession(_) | Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => {
                 continue;
@@ -127,6 +128,7 @@ impl Session {
             entries: Vec::new(),
             runs: BTreeMap::new(),
             versions: BTreeMap::new(),
+            approvals: BTreeMap::new(),
             keys: HashMap::new(),
             files: BTreeMap::new(),
             transcripts: BTreeMap::new(),
@@ -144,6 +146,9 @@ impl Session {
                 record.last_activity = update.last_activity.unwrap_or(record.last_activity);
             }
             Change::PutRun(run) => drop(self.runs.insert(run.run_id, *run)),
+            Change::PutApproval(approval) => {
+                drop(self.approvals.insert(approval.request.approval_id, *approval));
+            }
             Change::PutVersion(version) => {
                 self.record.version = version.version;
                 self.versions.insert(version.version, *version);

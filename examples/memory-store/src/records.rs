@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use warren_domain::{RunId, SessionId, Timestamp, Usage, Version};
+use warren_domain::{ApprovalId, RunId, SessionId, Timestamp, Usage, Version};
 use warren_store::{
-    Key, Page, ReadError, RunRecord, Runs, SessionQuery, SessionRecord, Sessions, UsageGroup, UsageQuery,
-    UsageRow, VersionRecord, Versions, WorkspaceFile,
+    ApprovalQuery, ApprovalRecord, Approvals, Key, Page, Pending, ReadError, RunRecord, Runs, SessionQuery,
+    SessionRecord, Sessions, UsageGroup, UsageQuery, UsageRow, VersionRecord, Versions, WorkspaceFile,
 };
 
 use crate::{Memory, page};
@@ -88,6 +88,32 @@ impl Runs for Memory {
             }
         }
         Ok(groups.into_iter().map(|(group, spent)| sum(group, &spent)).collect())
+    }
+}
+
+#[async_trait]
+impl Approvals for Memory {
+    async fn approval(&self, approval: ApprovalId) -> Result<Option<ApprovalRecord>, ReadError> {
+        let state = self.state();
+        Ok(state.sessions.values().find_map(|session| session.approvals.get(&approval).cloned()))
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Page<ApprovalRecord>, ReadError> {
+        let state = self.state();
+        let sessions = state.sessions.values().filter(|session| {
+            let record = &session.record;
+            query.partition.as_ref().is_none_or(|wanted| *wanted == record.partition)
+                && query.project.is_none_or(|wanted| wanted == record.project_id)
+                && query.session.is_none_or(|wanted| wanted == record.session_id)
+        });
+        let mut found: Vec<_> = sessions.flat_map(|session| session.approvals.values()).collect();
+        found.sort_by_key(|approval| std::cmp::Reverse(approval.request.approval_id));
+        let found = found.into_iter().filter(|approval| {
+            let is_pending = |now| approval.resolution.is_none() && approval.request.expires_at > now;
+            query.before.is_none_or(|before| approval.request.approval_id < before)
+                && query.pending.is_none_or(|(pending, now)| is_pending(now) == (pending == Pending::Yes))
+        });
+        Ok(page(found.cloned(), query.limit))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The built-in agent's lines are drafts already.
 
 use serde::{Deserialize, Serialize};
-use warren_domain::{AgentType, BlockId, Content, Draft, ErrorCode, EventBody};
+use warren_domain::{AgentType, BlockId, Content, Draft, ErrorCode, EventBody, Timestamp};
 
 use crate::{Codec, Exit, Output, Prompt, TurnEnd};
 
@@ -45,7 +45,7 @@ impl BuiltinCodec {
 }
 
 impl Codec for BuiltinCodec {
-    fn decode(&mut self, line: &[u8], out: &mut Vec<Output>) {
+    fn decode(&mut self, line: &[u8], _at: Timestamp, out: &mut Vec<Output>) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -61,20 +61,22 @@ impl Codec for BuiltinCodec {
         }
     }
 
-    fn prompt(&mut self, prompt: &Prompt) -> Vec<u8> {
-        line(&Input::Prompt { message: &prompt.message, content: &prompt.content })
+    fn begin(&mut self, prompt: &Prompt, _at: Timestamp, out: &mut Vec<Output>) {
+        out.push(send(&Input::Prompt { message: &prompt.message, content: &prompt.content }));
     }
 
-    fn interrupt(&mut self) -> Option<Vec<u8>> {
+    fn interrupt(&mut self, out: &mut Vec<Output>) -> bool {
         self.interrupting = true;
-        Some(line(&Input::Interrupt))
+        out.push(send(&Input::Interrupt));
+        true
     }
 
-    fn steer(&mut self, prompt: &Prompt) -> Option<Vec<u8>> {
-        Some(line(&Input::Steer { message: &prompt.message, content: &prompt.content }))
+    fn steer(&mut self, prompt: &Prompt, _at: Timestamp, out: &mut Vec<Output>) -> bool {
+        out.push(send(&Input::Steer { message: &prompt.message, content: &prompt.content }));
+        true
     }
 
-    fn ended(&mut self, exit: &Exit, out: &mut Vec<Output>) {
+    fn ended(&mut self, exit: &Exit, _at: Timestamp, out: &mut Vec<Output>) {
         if self.has_ended {
             return;
         }
@@ -100,6 +102,8 @@ fn is_agents_to_say(body: &EventBody) -> bool {
         | EventBody::BlockComplete { .. }
         | EventBody::BlockDiscarded { .. }
         | EventBody::MetadataUpdate { .. }
+        | EventBody::Retrying { .. }
+        | EventBody::ContextCompacted { .. }
         | EventBody::SubagentStarted(_)
         | EventBody::SubagentCompleted { .. } => true,
         EventBody::SessionCreated { .. }
@@ -109,6 +113,9 @@ fn is_agents_to_say(body: &EventBody) -> bool {
         | EventBody::RunQueued { .. }
         | EventBody::RunStarted { .. }
         | EventBody::ModelCalled(_)
+        | EventBody::ApprovalRequested(_)
+        | EventBody::ApprovalResolved(_)
+        | EventBody::EgressDecided { .. }
         | EventBody::FileChanged { .. }
         | EventBody::RunCompleted { .. }
         | EventBody::RunFailed { .. }
@@ -117,9 +124,9 @@ fn is_agents_to_say(body: &EventBody) -> bool {
     }
 }
 
-fn line(input: &Input<'_>) -> Vec<u8> {
+fn send(input: &Input<'_>) -> Output {
     // Strings and lists of strings always serialise; an empty line, which the agent passes over, is the floor.
     let mut bytes = serde_json::to_vec(input).unwrap_or_default();
     bytes.push(b'\n');
-    bytes
+    Output::Send(bytes)
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use warren_domain::{ConversationId, Conversations, Draft};
 
-use crate::Parsed;
+use crate::{Parsed, transcripts::Unread};
 
 /// One line of a transcript, as far as blocks are concerned.
 #[derive(Deserialize)]
@@ -27,10 +27,9 @@ struct Thread {
 }
 
 pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
-    let mut n_unreadable = 0;
-    let main = read(main, &ConversationId::main(), &mut n_unreadable);
-    let thread =
-        |(id, bytes): &(String, Vec<u8>)| read(bytes, &ConversationId(id.clone()), &mut n_unreadable);
+    let mut unread = Unread::default();
+    let main = read(main, &ConversationId::main(), &mut unread);
+    let thread = |(id, bytes): &(String, Vec<u8>)| read(bytes, &ConversationId(id.clone()), &mut unread);
     let mut threads: Vec<Thread> = subagents.iter().map(thread).collect();
     // Threads stand in the order in which they opened, whatever the order of their files. The sort is stable.
     threads.sort_by_key(|thread| thread.opened);
@@ -38,11 +37,11 @@ pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
     for draft in main.drafts.iter().chain(threads.iter().flat_map(|thread| &thread.drafts)) {
         conversations.apply_draft(draft);
     }
-    Parsed { conversations, n_unreadable }
+    unread.parsed(conversations, None)
 }
 
 /// Reads one file. Its name says which thread it is, whatever its lines say.
-fn read(bytes: &[u8], id: &ConversationId, n_unreadable: &mut usize) -> Thread {
+fn read(bytes: &[u8], id: &ConversationId, unread: &mut Unread) -> Thread {
     let mut thread = Thread { opened: u64::MAX, drafts: Vec::new() };
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         match serde_json::from_slice::<Line>(line) {
@@ -50,7 +49,7 @@ fn read(bytes: &[u8], id: &ConversationId, n_unreadable: &mut usize) -> Thread {
                 thread.opened = line.native.and_then(|native| native.opened).unwrap_or(thread.opened);
                 thread.drafts.extend(line.event.map(|draft| draft.within(id.clone())));
             }
-            Err(_) => *n_unreadable += 1,
+            Err(_) => unread.note(line),
         }
     }
     thread

@@ -1,17 +1,22 @@
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use warren_domain::{
-    AgentProfile, BlockId, Content, Draft, ErrorCode, EventBody, ProfileId, SessionId, Skill,
-    WorkspaceTemplateFile,
+    AgentProfile, BlockId, Content, Draft, ErrorCode, EventBody, PermissionMode, ProfileId, SessionId, Skill,
+    Timestamp, WorkspaceTemplateFile,
 };
 
 use super::Builtin;
 use crate::{
-    Adapter, Exit, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output, Place, Prompt, TurnEnd,
+    Adapter, Exit, LaunchError, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Output, Place, Prompt,
+    TranscriptName, TurnEnd,
 };
 
+static NO_PROGRAMS: BTreeMap<String, Vec<String>> = BTreeMap::new();
+
 fn decoded(lines: &[&str]) -> Vec<Output> {
-    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
-    lines.iter().for_each(|line| codec.decode(line.as_bytes(), &mut out));
+    let (mut codec, mut out) = (Builtin.recorded(), Vec::new());
+    lines.iter().for_each(|line| codec.decode(line.as_bytes(), now(), &mut out));
     out
 }
 
@@ -20,9 +25,16 @@ fn unrecognized(raw: &str) -> Output {
     Output::Event(Draft::of_session(body))
 }
 
-fn input(bytes: &[u8]) -> Value {
-    assert_eq!(bytes.last(), Some(&b'\n'), "a line ends");
-    serde_json::from_slice(bytes).expect("JSON")
+fn now() -> Timestamp {
+    Timestamp::from_millis(0)
+}
+
+fn sent(outputs: &[Output]) -> Vec<Value> {
+    let line = |output: &Output| match output {
+        Output::Send(bytes) if bytes.ends_with(b"\n") => serde_json::from_slice(bytes).expect("JSON"),
+        other => panic!("a line for stdin, not {other:?}"),
+    };
+    outputs.iter().map(line).collect()
 }
 
 fn anthropic() -> ModelEndpoint {
@@ -39,6 +51,9 @@ fn request<'a>(profile: &'a AgentProfile, endpoints: &'a [ModelEndpoint]) -> Lau
         workspace: "/workspace",
         home: "/home/agent",
         resume: false,
+        state: None,
+        permission_mode: PermissionMode::Auto,
+        programs: &NO_PROGRAMS,
         model: None,
         profile,
         endpoints,
@@ -59,8 +74,8 @@ fn what_an_agent_may_say_passes_and_what_it_may_not_is_kept_as_unrecognized() {
 
 #[test]
 fn bytes_that_are_not_text_are_kept_as_far_as_they_can_be() {
-    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
-    codec.decode(b"\xff\xfe{", &mut out);
+    let (mut codec, mut out) = (Builtin.recorded(), Vec::new());
+    codec.decode(b"\xff\xfe{", now(), &mut out);
     assert_eq!(out, [unrecognized("\u{fffd}\u{fffd}{")]);
 }
 
@@ -82,34 +97,36 @@ fn a_turn_ends_once() {
 #[test]
 fn a_process_that_dies_early_failed_unless_it_was_asked_to_stop() {
     let killed = Exit { code: None, signal: Some(9) };
-    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
-    codec.ended(&killed, &mut out);
-    codec.ended(&killed, &mut out);
+    let (mut codec, mut out) = (Builtin.recorded(), Vec::new());
+    codec.ended(&killed, now(), &mut out);
+    codec.ended(&killed, now(), &mut out);
     let message = "the agent ended before it was done (killed by signal 9)".to_owned();
     assert_eq!(
         out,
         [Output::TurnEnded(TurnEnd::Failed { code: ErrorCode::AgentError, message, recoverable: true })]
     );
 
-    let (mut codec, mut out) = (Builtin.codec(), Vec::new());
-    assert!(codec.interrupt().is_some());
-    codec.ended(&killed, &mut out);
+    let (mut codec, mut out) = (Builtin.recorded(), Vec::new());
+    assert!(codec.interrupt(&mut Vec::new()));
+    codec.ended(&killed, now(), &mut out);
     assert_eq!(out, [Output::TurnEnded(TurnEnd::Interrupted)]);
 }
 
 #[test]
 fn input_is_a_line_of_json() {
-    let mut codec = Builtin.codec();
+    let (mut codec, mut out) = (Builtin.recorded(), Vec::new());
     let prompt = Prompt { message: "msg-1".into(), content: Content::from("a\nb\u{2028}") };
+    codec.begin(&prompt, now(), &mut out);
+    assert!(codec.steer(&prompt, now(), &mut out), "it can be steered");
+    assert!(codec.interrupt(&mut out), "it can be stopped");
     assert_eq!(
-        input(&codec.prompt(&prompt)),
-        json!({"type": "prompt", "message": "msg-1", "content": "a\nb\u{2028}"})
+        sent(&out),
+        [
+            json!({"type": "prompt", "message": "msg-1", "content": "a\nb\u{2028}"}),
+            json!({"type": "steer", "message": "msg-1", "content": "a\nb\u{2028}"}),
+            json!({"type": "interrupt"}),
+        ]
     );
-    assert_eq!(
-        input(&codec.steer(&prompt).expect("it can be steered")),
-        json!({"type": "steer", "message": "msg-1", "content": "a\nb\u{2028}"})
-    );
-    assert_eq!(input(&codec.interrupt().expect("it can be stopped")), json!({"type": "interrupt"}));
 }
 
 #[test]
@@ -144,19 +161,28 @@ fn a_launch_names_the_model_the_endpoint_and_what_goes_back_first() {
             "LANG=C.UTF-8"
         ]
     );
-    assert_eq!(
-        (launch.cwd.as_str(), launch.apis, launch.put_back),
-        ("/workspace", vec![ModelApi::Anthropic], None)
-    );
+    assert_eq!(launch.cwd, "/workspace");
 
     let again = LaunchRequest { resume: true, model: Some("of-run"), ..request(&profile, &endpoints) };
     let launch = Builtin.launch(&again).expect("an endpoint is there");
     assert_eq!(launch.argv[5], "of-run");
-    let plan = launch.put_back.expect("it has run before");
-    assert_eq!(plan.main, format!(".warren/sessions/{session}/main.jsonl"));
-    let files = plan.subagents.expect("subagents have files");
-    assert_eq!(files.path("s"), format!(".warren/sessions/{session}/subagents/s.jsonl"));
-    assert_eq!((files.subagent("s.jsonl"), files.subagent("s.txt")), (Some("s"), None));
+}
+
+#[test]
+fn its_memory_is_one_file_for_the_conversation_and_one_for_each_subagent() {
+    let plan = Builtin.transcripts(SessionId(uuid::Uuid::nil()));
+    assert_eq!(plan.root(), ".warren/sessions/00000000-0000-0000-0000-000000000000");
+    let names = [TranscriptName::Main, TranscriptName::Subagent("s".to_owned())];
+    let paths = names.clone().map(|name| plan.path(&name, b"").expect("it has a place"));
+    assert_eq!(paths, ["main.jsonl", "subagents/s.jsonl"]);
+    let files = paths.map(|path| plan.file(&path).expect("it is known").name);
+    assert_eq!(files, names);
+    assert_eq!(
+        [plan.file("subagents/s.txt"), plan.file("subagents/a/b.jsonl"), plan.file("x")],
+        [None, None, None]
+    );
+    let stored = names.clone().map(|name| name.stored());
+    assert_eq!(stored.map(|name| TranscriptName::of_stored(&name)), names);
 }
 
 #[test]
@@ -180,7 +206,12 @@ fn a_profile_becomes_instructions_settings_skills_and_workspace_files() {
         npm_dependencies: Vec::new(),
         pip_dependencies: Vec::new(),
     }];
-    let files = Builtin.layout(&profile);
+    let files = Builtin.layout(&LayoutRequest {
+        profile: &profile,
+        endpoints: &[],
+        model: None,
+        permission_mode: PermissionMode::Auto,
+    });
     let names: Vec<_> = files.iter().map(|file| (file.place, file.path.as_str())).collect();
     assert_eq!(
         names,

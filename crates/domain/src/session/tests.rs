@@ -1,7 +1,10 @@
 use uuid::Uuid;
 
 use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session};
-use crate::{Block, BlockId, Content, Draft, EventBody, RunId, Timestamp, Usage, Version, WhenBusy};
+use crate::{
+    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockId, Content,
+    Diagnostics, Draft, ErrorCode, EventBody, Resolution, RunId, Timestamp, Usage, Version, WhenBusy,
+};
 
 fn run(n: u128) -> RunId {
     RunId(Uuid::from_u128(n))
@@ -115,4 +118,64 @@ fn a_late_event_does_not_reopen_an_ended_session() {
 fn an_ended_run_cannot_end_again() {
     let session = after(vec![send(1, WhenBusy::Queue), completed(1)]);
     assert_eq!(session.decide(completed(1)), Err(Rejection::NotRunning(run(1))));
+}
+
+fn ask(n: u128) -> Command {
+    Command::Ask(ApprovalRequest {
+        approval_id: ApprovalId(Uuid::from_u128(n)),
+        kind: ApprovalKind::Permission,
+        tool_use_id: None,
+        title: "Run `ls`".to_owned(),
+        detail: serde_json::json!({"toolName": "bash", "input": {"command": "ls"}}),
+        options: vec![ApprovalDecision::Allow, ApprovalDecision::Deny],
+        expires_at: Timestamp::from_millis(0),
+    })
+}
+
+fn resolve(n: u128, decision: Resolution) -> Command {
+    let expired = ApprovalResolution::expired(ApprovalId(Uuid::from_u128(n)), "someone");
+    Command::Resolve(ApprovalResolution { decision, ..expired })
+}
+
+fn cut(n: u128) -> Command {
+    let outcome = Outcome::Failed {
+        code: ErrorCode::ServerRestarted,
+        message: "the server stopped during the run".to_owned(),
+        recoverable: true,
+        usage: Usage::default(),
+        diagnostics: Diagnostics::default(),
+    };
+    Command::Conclude { run: run(n), outcome }
+}
+
+#[test]
+fn an_approval_is_answered_once_and_only_as_it_was_offered() {
+    let session = after(vec![send(1, WhenBusy::Queue), ask(7)]);
+    let id = ApprovalId(Uuid::from_u128(7));
+    assert_eq!(session.decide(resolve(7, Resolution::AllowAlways)), Err(Rejection::NotOffered(id)));
+    let answered = fold(session.clone(), &session.decide(resolve(7, Resolution::Allow)).expect("pending"));
+    assert_eq!(answered.approvals, []);
+    assert_eq!(answered.decide(resolve(7, Resolution::Deny)), Err(Rejection::NotPending(id)));
+}
+
+#[test]
+fn what_a_run_asked_ends_with_it() {
+    let session = after(vec![send(1, WhenBusy::Queue), ask(7)]);
+    let drafts = session.decide(completed(1)).expect("it may end");
+    let expired = ApprovalResolution::expired(ApprovalId(Uuid::from_u128(7)), "run");
+    assert_eq!(drafts[0].body, EventBody::ApprovalResolved(expired));
+    assert_eq!(fold(session, &drafts).approvals, []);
+}
+
+#[test]
+fn what_a_cut_run_asked_can_still_be_answered_and_is_kept_for_the_next_run_only() {
+    let cut_off = after(vec![send(1, WhenBusy::Queue), ask(7), cut(1)]);
+    assert_eq!(cut_off.approvals.len(), 1, "the question outlives the server");
+    let answered = fold(cut_off.clone(), &cut_off.decide(resolve(7, Resolution::Allow)).expect("pending"));
+    let answer = answered.approvals[0].answer.as_ref().map(|answer| answer.decision);
+    assert_eq!(answer, Some(Resolution::Allow), "kept for a run that asks the same");
+    assert_eq!(answered.decide(resolve(7, Resolution::Allow)), Ok(Vec::new()), "the same answer again");
+    let next = fold(answered.clone(), &answered.decide(send(2, WhenBusy::Queue)).expect("starts"));
+    let over = fold(next.clone(), &next.decide(completed(2)).expect("ends"));
+    assert_eq!(over.approvals, []);
 }

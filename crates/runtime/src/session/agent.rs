@@ -10,8 +10,8 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
 };
-use warren_agents::{Codec, Launch, Prompt};
-use warren_domain::RunId;
+use warren_agents::{Answer, Codec, Launch, Output, Prompt};
+use warren_domain::{RunId, Timestamp};
 use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{ExecRequest, Exit, Leftovers};
 use warren_sandbox::{CallError, Exec, ExecOutput, ExecStdin, Sandbox};
@@ -35,7 +35,9 @@ const SIGKILL: u8 = 9;
 
 /// A running agent as the session sees it.
 pub(super) struct Agent {
-    pub(super) codec: Box<dyn Codec>,
+    codec: Box<dyn Codec>,
+    /// What the codec made of what it was told; taken up with what the agent says next.
+    pending: Vec<Output>,
     /// Dropped to end the agent's stdin.
     stdin: Option<mpsc::Sender<Bytes>>,
     signals: mpsc::Sender<u8>,
@@ -62,8 +64,7 @@ impl Agent {
         run: RunId,
         sandbox: &Sandbox,
         launch: Launch,
-        mut codec: Box<dyn Codec>,
-        prompt: &Prompt,
+        codec: Box<dyn Codec>,
         to: mpsc::Sender<Signal>,
         tasks: &Tasks,
     ) -> Result<Self, CallError> {
@@ -76,31 +77,75 @@ impl Agent {
         // A signal that finds it full comes right after others that end the same process.
         let (signals, orders) = mpsc::channel(8);
         tasks.spawn(TaskKind::Sandbox, follow(run, exec, orders, to));
-        let first = codec.prompt(prompt);
-        let agent = Self { codec, stdin: Some(stdin), signals };
-        agent.write(first);
-        Ok(agent)
+        Ok(Self { codec, pending: Vec::new(), stdin: Some(stdin), signals })
     }
 
     /// Puts bytes into its stdin. Says whether there was room.
-    fn write(&self, bytes: Vec<u8>) -> bool {
+    pub(super) fn write(&self, bytes: Vec<u8>) -> bool {
         self.stdin.as_ref().is_some_and(|stdin| stdin.try_send(Bytes::from(bytes)).is_ok())
     }
 
+    /// Gives it the message of its run.
+    pub(super) fn begin(&mut self, prompt: &Prompt, at: Timestamp) {
+        self.codec.begin(prompt, at, &mut self.pending);
+        self.send_pending();
+    }
+
+    /// Reads lines. What follows from them is in the result, after what was pending.
+    pub(super) fn decode(&mut self, lines: &[Line], at: Timestamp) -> Vec<Output> {
+        let mut out = self.take_pending();
+        lines.iter().for_each(|line| self.codec.decode(&line.text, at, &mut out));
+        out
+    }
+
+    /// What the end of the process means.
+    pub(super) fn ended(&mut self, exit: &warren_agents::Exit, at: Timestamp) -> Vec<Output> {
+        let mut out = self.take_pending();
+        self.codec.ended(exit, at, &mut out);
+        out
+    }
+
+    /// What the codec made of what it was told.
+    pub(super) fn take_pending(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.pending)
+    }
+
     /// Tells it something while it works, if it can hear.
-    pub(super) fn steer(&mut self, prompt: &Prompt) -> bool {
-        match self.codec.steer(prompt) {
-            Some(bytes) => self.write(bytes),
-            None => false,
-        }
+    pub(super) fn steer(&mut self, prompt: &Prompt, at: Timestamp) {
+        self.codec.steer(prompt, at, &mut self.pending);
+        self.send_pending();
+    }
+
+    /// Gives it the answer to what it asked. Says whether it waited for one.
+    pub(super) fn answer(&mut self, key: &str, answer: &Answer, at: Timestamp) -> bool {
+        let waited = self.codec.answer(key, answer, at, &mut self.pending);
+        self.send_pending();
+        waited
     }
 
     /// Asks it to stop, in its own language if it has a word for that.
     pub(super) fn interrupt(&mut self) {
-        let asked = self.codec.interrupt().is_some_and(|bytes| self.write(bytes));
-        if !asked {
+        let has_word = self.codec.interrupt(&mut self.pending);
+        if !(self.send_pending() && has_word) {
             self.signal(SIGTERM);
         }
+    }
+
+    /// Writes what is for its stdin at once, and keeps the rest. Says whether there was room.
+    fn send_pending(&mut self) -> bool {
+        let mut has_room = true;
+        for output in self.take_pending() {
+            match output {
+                Output::Send(bytes) => has_room &= self.write(bytes),
+                other => self.pending.push(other),
+            }
+        }
+        has_room
+    }
+
+    /// Whether its stdin still takes something.
+    pub(super) fn is_open(&self) -> bool {
+        self.stdin.as_ref().is_some_and(|stdin| !stdin.is_closed())
     }
 
     /// Ends its stdin: an agent that is done exits.

@@ -52,6 +52,7 @@ impl SessionTask {
     pub(super) async fn on_time(&mut self) -> Result<(), RecordError> {
         let now = Instant::now();
         self.run_deadlines(now);
+        self.expire_approvals().await?;
         if let SandboxSlot::Ready(ready) = &self.sandbox {
             if now >= self.deadlines.health_at {
                 self.deadlines.health_at = now + self.deadlines.health_interval;
@@ -70,10 +71,11 @@ impl SessionTask {
 
     fn run_deadlines(&mut self, now: Instant) {
         let patience = self.shared.options.stop_patience;
+        let wall_clock = self.shared.parts.env.now();
         let Some(run) = &mut self.run else { return };
         if run.soft_at.is_some_and(|at| now >= at) {
             run.soft_at = None;
-            run.ask_to_wrap_up();
+            run.ask_to_wrap_up(wall_clock);
         }
         if run.hard_at.is_some_and(|at| now >= at) {
             run.hard_at = None;

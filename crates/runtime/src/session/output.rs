@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use warren_agents::{Exit as AgentEnd, Output};
-use warren_domain::{Draft, EventBody, RunId, RunStatus};
+use warren_domain::{Draft, ErrorCode, EventBody, RunId, RunStatus};
 use warren_guest_api::Exit;
 use warren_store::Change;
 
 use super::{
     SessionTask,
-    agent::{AgentExit, Line},
+    agent::{Agent, AgentExit, Line},
     signal::Signal,
+    transcripts::save_state,
 };
 use crate::{coalesce::coalesce, recorder::RecordError};
 
@@ -37,13 +38,19 @@ impl SessionTask {
                 }
             }
         }
-        let mut outputs = Vec::new();
+        let now = self.shared.parts.env.now();
         // What an agent says after its run was ended without it belongs to nobody.
         let run = self.run.as_mut().filter(|run| run.record.run_id == of);
-        if let Some(agent) = run.and_then(|run| run.agent.as_mut()) {
-            lines.iter().for_each(|line| agent.codec.decode(&line.text, &mut outputs));
-        }
+        let agent = run.and_then(|run| run.agent.as_mut());
+        let outputs = agent.map(|agent| agent.decode(&lines, now)).unwrap_or_default();
         self.on_outputs(outputs).await
+    }
+
+    /// Records what the codec made of what it was told: an answer, a message, a wish to stop.
+    pub(super) async fn take_pending(&mut self) -> Result<(), RecordError> {
+        let agent = self.run.as_mut().and_then(|run| run.agent.as_mut());
+        let outputs = agent.map(Agent::take_pending).unwrap_or_default();
+        if outputs.is_empty() { Ok(()) } else { self.on_outputs(outputs).await }
     }
 
     pub(super) async fn on_exited(&mut self, of: RunId, exit: AgentExit) -> Result<(), RecordError> {
@@ -69,17 +76,16 @@ impl SessionTask {
             Some(Exit::Signal(signal)) => AgentEnd { code: None, signal: Some(signal) },
             None => AgentEnd::default(),
         };
-        let mut outputs = Vec::new();
-        if let Some(agent) = &mut run.agent {
-            agent.codec.ended(&end, &mut outputs);
-        }
+        let now = self.shared.parts.env.now();
+        let outputs = run.agent.as_mut().map(|agent| agent.ended(&end, now)).unwrap_or_default();
         self.on_outputs(outputs).await
     }
 
+    /// Records what the agent says, then acts on it: answers its program, asks people, remembers, ends the turn.
     async fn on_outputs(&mut self, outputs: Vec<Output>) -> Result<(), RecordError> {
-        let Some(run) = &mut self.run else { return Ok(()) };
-        let kill_at = Instant::now() + self.shared.options.stop_patience;
+        let Some(run) = &self.run else { return Ok(()) };
         let mut drafts = Vec::new();
+        let mut acts = Vec::new();
         for output in outputs {
             match output {
                 Output::Event(Draft { conversation_id, body, .. }) => {
@@ -87,10 +93,17 @@ impl SessionTask {
                         Draft::of_run(run.record.run_id, run.priced(body)).within(conversation_id.bounded()),
                     );
                 }
-                Output::TurnEnded(end) => run.turn_ended(end, kill_at),
+                other => acts.push(other),
             }
         }
-        let drafts = coalesce(drafts);
+        self.record_said(coalesce(drafts)).await?;
+        for act in acts {
+            self.act(act).await?;
+        }
+        Ok(())
+    }
+
+    async fn record_said(&mut self, drafts: Vec<Draft>) -> Result<(), RecordError> {
         if drafts.is_empty() {
             return Ok(());
         }
@@ -104,6 +117,41 @@ impl SessionTask {
             ready.transcripts.nudge();
         }
         Ok(())
+    }
+
+    async fn act(&mut self, output: Output) -> Result<(), RecordError> {
+        match output {
+            // Recorded already.
+            Output::Event(_) => Ok(()),
+            Output::Send(bytes) => {
+                self.send(bytes);
+                Ok(())
+            }
+            Output::Asked(ask) => self.on_asked(ask).await,
+            Output::Withdrawn(key) => self.on_withdrawn(&key).await,
+            Output::State(state) => {
+                let transcripts = &self.shared.parts.store.transcripts;
+                save_state(self.identity.session, &state, transcripts.as_ref())
+                    .await
+                    .map_err(RecordError::Read)
+            }
+            Output::TurnEnded(end) => {
+                let kill_at = Instant::now() + self.shared.options.stop_patience;
+                if let Some(run) = &mut self.run {
+                    run.turn_ended(end, kill_at);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes to the agent's stdin. One that lets its input pile up cannot be talked to.
+    fn send(&mut self, bytes: Vec<u8>) {
+        let Some(run) = &mut self.run else { return };
+        let is_deaf = run.agent.as_ref().is_some_and(|agent| !agent.write(bytes) && agent.is_open());
+        if is_deaf {
+            run.fail(ErrorCode::AgentError, "the agent does not read its input".to_owned());
+        }
     }
 
     /// Records of waiting messages that the running agent has taken up.

@@ -2,8 +2,8 @@
 
 use tokio::sync::oneshot;
 use warren_domain::{
-    Command, Content, ErrorCode, EventBody, Rejection, RunId, RunInput, RunOptions, RunStatus,
-    SessionChanges, WhenBusy,
+    ApprovalResolution, Command, Content, ErrorCode, EventBody, Rejection, RunId, RunInput, RunOptions,
+    RunStatus, SessionChanges, WhenBusy,
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
@@ -23,6 +23,7 @@ pub(crate) enum Request {
     Update(SessionChanges, Reply<()>),
     Reword(RunId, Content, Reply<()>),
     Drop(RunId, String, Reply<()>),
+    Resolve(Box<ApprovalResolution>, Reply<()>),
     Leave(Leave, Reply<()>),
     StartSandbox(Reply<()>),
     StopSandbox(Force, Reply<()>),
@@ -71,6 +72,7 @@ impl Request {
             Request::Update(_, reply)
             | Request::Reword(_, _, reply)
             | Request::Drop(_, _, reply)
+            | Request::Resolve(_, reply)
             | Request::Leave(_, reply)
             | Request::StartSandbox(reply)
             | Request::StopSandbox(_, reply)
@@ -126,6 +128,10 @@ impl SessionTask {
             }
             Request::Drop(run, by, reply) => {
                 let result = self.on_drop(run, by).await;
+                answer(reply, result)
+            }
+            Request::Resolve(resolution, reply) => {
+                let result = self.on_resolve(*resolution).await;
                 answer(reply, result)
             }
             Request::Leave(how, reply) => {
@@ -262,8 +268,9 @@ impl SessionTask {
 
     /// Gives a waiting message to the running agent. If it does not take it up, it runs afterwards.
     fn steer(&mut self, run: RunId, content: Content) {
+        let now = self.shared.parts.env.now();
         if let Some(active) = &mut self.run {
-            active.tell(run, content);
+            active.tell(run, content, now);
         }
     }
 
@@ -373,6 +380,9 @@ pub(super) fn merged(session: &RunOptions, message: &RunOptions) -> RunOptions {
     RunOptions {
         model: message.model.clone().or_else(|| session.model.clone()),
         time_budget: message.time_budget.or(session.time_budget),
+        permission_mode: message.permission_mode.or(session.permission_mode),
+        // The session's own: a message cannot give itself more.
+        budget: session.budget,
     }
 }
 

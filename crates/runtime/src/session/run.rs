@@ -3,23 +3,25 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
-use warren_agents::{LaunchRequest, ModelApi, ModelEndpoint, Prompt, TurnEnd};
+use warren_agents::{Adapter, LaunchError, LaunchRequest, Prompt, TurnEnd};
 use warren_domain::{
     BlockId, Command, Content, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
-    RunOptions, RunStatus, Usage,
+    RunOptions, RunStatus, Timestamp, Usage,
 };
-use warren_store::{Change, RunRecord, SessionUpdate};
+use warren_store::{Change, ReadError, RunRecord, SessionUpdate};
 
 use super::{
     SessionTask,
     agent::{Agent, AgentExit},
+    approvals::Waiting,
     calls::Calls,
     deadlines::NEVER,
     requests::merged,
     run_record::{EndRecord as _, version_of},
     sandbox::SandboxSlot,
     signal::SIGNALS,
-    start::{ANTHROPIC_PORT, chain, load_profile},
+    start::{HOME, WORKSPACE, chain, endpoints, find_adapter, load_profile, session_options},
+    transcripts::load_state,
 };
 use crate::recorder::{RecordError, for_each_event};
 
@@ -43,6 +45,8 @@ pub(super) struct ActiveRun {
     /// There once the sandbox is.
     pub(super) agent: Option<Agent>,
     pub(super) exited: Option<AgentExit>,
+    /// What the agent asked people and waits for.
+    pub(super) asked: Vec<Waiting>,
     /// Messages that arrived before the agent could hear them.
     untold: Vec<Prompt>,
     /// Why it is being stopped, if it is. The first reason counts.
@@ -84,6 +88,7 @@ impl ActiveRun {
             calls: None,
             agent: None,
             exited: None,
+            asked: Vec::new(),
             untold: Vec::new(),
             stop: None,
             outcome: None,
@@ -99,7 +104,9 @@ impl ActiveRun {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        [self.soft_at, self.hard_at, self.kill_at, self.settle_at, self.lost_at].into_iter().flatten().min()
+        let own = [self.soft_at, self.hard_at, self.kill_at, self.settle_at, self.lost_at];
+        let asked = self.asked.iter().map(|waiting| waiting.expires_at);
+        own.into_iter().flatten().chain(asked).min()
     }
 
     /// Asks the agent to stop; after `kill_at` it is killed.
@@ -169,21 +176,19 @@ impl ActiveRun {
     }
 
     /// Gives the agent a message that was sent while it works.
-    pub(super) fn tell(&mut self, run: RunId, content: Content) {
+    pub(super) fn tell(&mut self, run: RunId, content: Content, at: Timestamp) {
         let prompt = Prompt { message: BlockId::of_message(run), content };
         match &mut self.agent {
             // An agent that cannot hear it now gets it as its next run.
-            Some(agent) => {
-                agent.steer(&prompt);
-            }
+            Some(agent) => agent.steer(&prompt, at),
             None => self.untold.push(prompt),
         }
     }
 
-    pub(super) fn ask_to_wrap_up(&mut self) {
+    pub(super) fn ask_to_wrap_up(&mut self, at: Timestamp) {
         let message = BlockId(format!("wrap-up-{}", self.record.run_id));
         if let Some(agent) = &mut self.agent {
-            agent.steer(&Prompt { message, content: Content::from(WRAP_UP) });
+            agent.steer(&Prompt { message, content: Content::from(WRAP_UP) }, at);
         }
     }
 
@@ -241,6 +246,24 @@ impl ActiveRun {
     }
 }
 
+/// What an agent can go on from.
+struct Past {
+    state: Option<serde_json::Value>,
+    is_resumable: bool,
+}
+
+/// Why an agent does not start, with what to do about it.
+fn not_launched(error: &LaunchError) -> (ErrorCode, String) {
+    let code = match error {
+        LaunchError::NotInstalled { .. } | LaunchError::NoCommand { .. } => ErrorCode::AgentUnknown,
+        LaunchError::NoEndpoint { .. } => ErrorCode::AgentError,
+    };
+    match error.hint() {
+        Some(hint) => (code, format!("{error}; hint: {hint}")),
+        None => (code, error.to_string()),
+    }
+}
+
 impl SessionTask {
     /// Begins a run that is recorded as started.
     pub(super) async fn begin(&mut self, record: RunRecord) -> Result<(), RecordError> {
@@ -272,8 +295,7 @@ impl SessionTask {
     }
 
     async fn session_options(&self) -> RunOptions {
-        let record = self.shared.parts.store.sessions.session(self.identity.session).await.ok().flatten();
-        record.and_then(|record| serde_json::from_value(record.options).ok()).unwrap_or_default()
+        session_options(&self.identity, &self.shared).await
     }
 
     /// Begins the oldest waiting message, if nothing is going on.
@@ -309,51 +331,62 @@ impl SessionTask {
         let Some(run) = self.run.as_ref().filter(|run| run.agent.is_none() && run.stop.is_none()) else {
             return Ok(());
         };
-        let started = self.start_agent(&run.record.clone()).await;
+        let record = run.record.clone();
+        let started = self.start_agent(&record).await;
+        let now = self.shared.parts.env.now();
         let Some(run) = &mut self.run else { return Ok(()) };
         match started {
             Ok(mut agent) => {
-                for prompt in run.untold.drain(..) {
-                    agent.steer(&prompt);
-                }
+                let message = BlockId::of_message(record.run_id);
+                agent.begin(&Prompt { message, content: record.input.content }, now);
+                run.untold.drain(..).for_each(|prompt| agent.steer(&prompt, now));
                 run.agent = Some(agent);
             }
-            Err(message) => run.fail(ErrorCode::AgentError, message),
+            Err((code, message)) => run.fail(code, message),
         }
         run.calls = self.sandbox.ready().map(|ready| ready.calls.clone());
         Ok(())
     }
 
-    async fn start_agent(&self, record: &RunRecord) -> Result<Agent, String> {
-        let ready = self.sandbox.ready().ok_or("the sandbox is gone")?;
-        let adapter = warren_agents::adapter(self.identity.agent_type.as_str())
-            .ok_or_else(|| format!("there is no agent `{}`", self.identity.agent_type))?;
-        let profile = load_profile(&self.identity, &self.shared).await.map_err(|failure| failure.message)?;
+    async fn start_agent(&self, record: &RunRecord) -> Result<Agent, (ErrorCode, String)> {
+        let agent_error = |message: String| (ErrorCode::AgentError, message);
+        let ready = self.sandbox.ready().ok_or_else(|| agent_error("the sandbox is gone".to_owned()))?;
+        let adapter =
+            find_adapter(&self.identity).map_err(|failure| (failure.code, failure.full_message()))?;
+        let profile = load_profile(&self.identity, &self.shared)
+            .await
+            .map_err(|failure| (failure.code, failure.full_message()))?;
         let options = merged(&self.session_options().await, &record.input.options);
-        let endpoints = [ModelEndpoint {
-            api: ModelApi::Anthropic,
-            base_url: format!("http://127.0.0.1:{ANTHROPIC_PORT}"),
-            placeholder_key: "warren-placeholder".to_owned(),
-        }];
-        let saved = self.shared.parts.store.transcripts.transcripts(self.identity.session).await;
+        let past = self.past(adapter).await.map_err(|error| agent_error(chain(&error)))?;
+        let endpoints = endpoints();
         let request = LaunchRequest {
             session: self.identity.session,
-            workspace: "/workspace",
-            home: "/home/agent",
-            resume: saved.map_err(|error| chain(&error))?.iter().any(|(_, len)| *len > 0),
+            workspace: WORKSPACE,
+            home: HOME,
+            resume: past.is_resumable,
+            state: past.state.as_ref(),
+            permission_mode: options.permission_mode.unwrap_or_default(),
+            programs: &ready.programs,
             model: options.model.as_deref(),
             profile: &profile,
             endpoints: &endpoints,
         };
-        let launch = adapter.launch(&request).map_err(|error| chain(&error))?;
+        let launch = adapter.launch(&request).map_err(|error| not_launched(&error))?;
         // Calls are admitted before the agent can make one.
         ready.calls.belong_to(Some(record.run_id));
-        let prompt =
-            Prompt { message: BlockId::of_message(record.run_id), content: record.input.content.clone() };
-        let (sandbox, tasks) = (&ready.sandbox, &self.shared.parts.tasks);
-        Agent::start(record.run_id, sandbox, launch, adapter.codec(), &prompt, self.sender.clone(), tasks)
+        let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);
+        Agent::start(record.run_id, sandbox, launch, codec, self.sender.clone(), &self.shared.parts.tasks)
             .await
-            .map_err(|error| format!("the agent could not be started: {}", chain(&error)))
+            .map_err(|error| agent_error(format!("the agent could not be started: {}", chain(&error))))
+    }
+
+    /// What an agent can go on from.
+    async fn past(&self, adapter: &dyn Adapter) -> Result<Past, ReadError> {
+        let (session, transcripts) = (self.identity.session, &self.shared.parts.store.transcripts);
+        let state = load_state(session, transcripts.as_ref()).await?;
+        let main = transcripts.transcript(session, "").await?.unwrap_or_default();
+        let is_resumable = state.is_some() || adapter.transcripts(session).is_resumable(&main);
+        Ok(Past { state, is_resumable })
     }
 
     /// Ends the run in the log, once nothing more can come from its agent.
@@ -445,7 +478,9 @@ impl SessionTask {
         mut record: RunRecord,
     ) -> Result<(), RecordError> {
         let run = record.run_id;
-        drafts.extend(self.recorder.state.decide(Command::Conclude { run, outcome })?);
+        let ending = self.recorder.state.decide(Command::Conclude { run, outcome })?;
+        let settled = self.resolved_records(&ending).await?;
+        drafts.extend(ending);
         let base = self.recorder.state.version;
         let (session, store) = (self.identity.session, &self.shared.parts.store);
         let transcripts = store.transcripts.transcripts(session).await.map_err(RecordError::Read)?;
@@ -461,6 +496,7 @@ impl SessionTask {
                     SessionUpdate { last_activity: Some(last.timestamp), ..SessionUpdate::default() };
                 [Change::PutRun(Box::new(record)), Change::UpdateSession(activity)]
                     .into_iter()
+                    .chain(settled)
                     .chain(published)
                     .collect()
             })

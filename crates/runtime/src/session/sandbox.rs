@@ -50,6 +50,7 @@ pub(super) struct Ready {
     pub(super) sandbox: Sandbox,
     pub(super) calls: std::sync::Arc<Calls>,
     pub(super) transcripts: TranscriptKeeper,
+    pub(super) programs: std::collections::BTreeMap<String, Vec<String>>,
     restart_count: u32,
     last_health_check: Timestamp,
     /// Its watchers and its forwarded connections; cancelled with it.
@@ -149,6 +150,7 @@ impl SessionTask {
                     sandbox: started.sandbox,
                     calls: started.calls,
                     transcripts: started.transcripts,
+                    programs: started.programs,
                     restart_count,
                     last_health_check: self.shared.parts.env.now(),
                     tasks: started.tasks,

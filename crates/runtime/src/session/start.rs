@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, io::Cursor, path::PathBuf, sync::Arc};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
-use warren_agents::{Adapter, LayoutFile, Place};
-use warren_domain::{AgentProfile, ErrorCode};
+use warren_agents::{Adapter, LayoutFile, LayoutRequest, ModelApi, ModelEndpoint, Place};
+use warren_domain::{AgentProfile, ErrorCode, RunOptions};
 use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{DEFAULT_EXCLUDES, FilePath, Root, WatchEvent, WatchRequest, WriteHow, WriteRequest};
 use warren_models::Format;
@@ -20,14 +20,36 @@ use super::{
 };
 use crate::{api::SessionError, options::Shared, places::Places};
 
-/// The port inside every sandbox where Anthropic's API seems to be.
-pub(super) const ANTHROPIC_PORT: u16 = 4100;
+/// Where a sandbox has the workspace.
+pub(super) const WORKSPACE: &str = "/workspace";
+
+/// Where a sandbox has the agent's home.
+pub(super) const HOME: &str = "/home/agent";
+
+/// The ports inside every sandbox where model APIs seem to be.
+const APIS: [(ModelApi, Format, &str, u16); 1] =
+    [(ModelApi::Anthropic, Format::Anthropic, "anthropic", 4100)];
+
+/// Stands for the key, which never enters a sandbox.
+const PLACEHOLDER_KEY: &str = "warren-placeholder";
+
+/// The model APIs as agents see them.
+pub(super) fn endpoints() -> Vec<ModelEndpoint> {
+    let endpoint = |(api, _, _, port)| ModelEndpoint {
+        api,
+        base_url: format!("http://127.0.0.1:{port}"),
+        placeholder_key: PLACEHOLDER_KEY.to_owned(),
+    };
+    APIS.map(endpoint).to_vec()
+}
 
 /// A sandbox with everything an agent needs around it.
 pub(super) struct Started {
     pub(super) sandbox: Sandbox,
     pub(super) calls: Arc<Calls>,
     pub(super) transcripts: TranscriptKeeper,
+    /// Programs it can see, by name: the words that start each.
+    pub(super) programs: BTreeMap<String, Vec<String>>,
     pub(super) tasks: Tasks,
     /// Some of the tasks hold the sandbox: it is only let go of when they end.
     pub(super) until_dropped: DropGuard,
@@ -78,7 +100,14 @@ pub(super) async fn start(
 ) -> Result<Started, StartFailure> {
     let adapter = find_adapter(&identity)?;
     let profile = load_profile(&identity, &shared).await?;
-    let layout = adapter.layout(&profile);
+    let options = session_options(&identity, &shared).await;
+    let layout = adapter.layout(&LayoutRequest {
+        profile: &profile,
+        endpoints: &endpoints(),
+        model: options.model.as_deref(),
+        permission_mode: options.permission_mode.unwrap_or_default(),
+    });
+    let installed = shared.parts.programs.installed();
     let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
     let is_new_workspace = !places.workspace.exists();
     let instructions = prepare(&places, &layout).await?;
@@ -90,7 +119,7 @@ pub(super) async fn start(
             user_input: Some(places.user_input.clone()),
             knowledge: None,
             instructions: Some(instructions),
-            agents: BTreeMap::new(),
+            agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
         },
         uid: uid_of(&identity, &shared).await?,
         env: BTreeMap::new(),
@@ -107,15 +136,21 @@ pub(super) async fn start(
         .await
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
-    Ok(Started { sandbox, calls, transcripts, tasks, until_dropped })
+    let programs = installed.into_iter().map(|program| (program.name, program.argv)).collect();
+    Ok(Started { sandbox, calls, transcripts, programs, tasks, until_dropped })
 }
 
-fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {
+pub(super) fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {
     warren_agents::adapter(identity.agent_type.as_str()).ok_or_else(|| StartFailure {
         code: ErrorCode::AgentUnknown,
         message: format!("there is no agent `{}`", identity.agent_type),
         hint: Some("`warren doctor` lists the agents that were found".to_owned()),
     })
+}
+
+pub(super) async fn session_options(identity: &Identity, shared: &Shared) -> RunOptions {
+    let record = shared.parts.store.sessions.session(identity.session).await.ok().flatten();
+    record.and_then(|record| serde_json::from_value(record.options).ok()).unwrap_or_default()
 }
 
 pub(super) async fn load_profile(identity: &Identity, shared: &Shared) -> Result<AgentProfile, StartFailure> {
@@ -162,7 +197,7 @@ async fn furnish(
 ) -> Result<(Arc<Calls>, TranscriptKeeper), Box<dyn std::error::Error + Send + Sync>> {
     let plan = adapter.transcripts(identity.session);
     let guest = &sandbox.guest;
-    put_back(identity.session, &plan, guest, shared.parts.store.transcripts.as_ref()).await?;
+    put_back(identity.session, plan.as_ref(), guest, shared.parts.store.transcripts.as_ref()).await?;
     let calls = Arc::new(Calls::new(signals.clone()));
     serve_models(guest, shared, calls.clone(), tasks).await?;
     watch_files(guest, tasks, signals).await?;
@@ -171,23 +206,25 @@ async fn furnish(
     Ok((calls, keeper))
 }
 
-/// Makes the model gateway reachable on the sandbox's loopback.
+/// Makes the model gateway reachable, one port for each format, on the sandbox's loopback.
 async fn serve_models(
     guest: &Guest,
     shared: &Arc<Shared>,
     calls: Arc<Calls>,
     tasks: &Tasks,
 ) -> Result<(), warren_sandbox::CallError> {
-    let mut listener = guest.listen("anthropic", ANTHROPIC_PORT).await?;
-    let (models, inner) = (shared.parts.models.clone(), tasks.clone());
-    tasks.spawn(TaskKind::Sandbox, async move {
-        while let Some(stream) = listener.accept().await {
-            let (models, calls) = (models.clone(), calls.clone());
-            inner.spawn_to_end(TaskKind::Sandbox, async move {
-                models.serve(Format::Anthropic, stream, calls).await;
-            });
-        }
-    });
+    for (_, format, name, port) in APIS {
+        let mut listener = guest.listen(name, port).await?;
+        let (models, calls, inner) = (shared.parts.models.clone(), calls.clone(), tasks.clone());
+        tasks.spawn(TaskKind::Sandbox, async move {
+            while let Some(stream) = listener.accept().await {
+                let (models, calls) = (models.clone(), calls.clone());
+                inner.spawn_to_end(TaskKind::Sandbox, async move {
+                    models.serve(format, stream, calls).await;
+                });
+            }
+        });
+    }
     Ok(())
 }
 

@@ -1,13 +1,19 @@
 //! Saves an agent's own memory while it grows, and puts it back into a new sandbox.
 
-use std::{collections::HashMap, io::Cursor, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    io::Cursor,
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::{Bytes, BytesMut};
+use serde_json::Value;
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
-use warren_agents::TranscriptPlan;
+use warren_agents::{Growth, TranscriptName, TranscriptPlan};
 use warren_domain::SessionId;
 use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{FileKind, FilePath, ListRequest, ReadRequest, Root, WriteHow, WriteRequest};
@@ -26,6 +32,13 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// How long somebody waits for a save. A guest that takes longer does not hold up the session; the next save catches up.
 const FLUSH: Duration = Duration::from_secs(10);
 
+/// How deep and how wide an agent's memory may be.
+const DEPTH: u32 = 8;
+const MOST_FILES: u32 = 10_000;
+
+/// Where what an agent's codec wants to be remembered is kept, beside the transcripts. No adapter's name begins so.
+const STATE: &str = "@@state";
+
 /// Asks the task that saves. A cheap clone.
 #[derive(Clone)]
 pub(super) struct TranscriptKeeper {
@@ -35,10 +48,28 @@ pub(super) struct TranscriptKeeper {
 
 struct Keeper {
     session: SessionId,
-    plan: TranscriptPlan,
+    plan: Box<dyn TranscriptPlan>,
     guest: Guest,
     store: Arc<dyn Transcripts>,
-    saved: HashMap<String, u64>,
+    /// How much of each is saved, by the name under which it is.
+    saved: HashMap<String, Saved>,
+}
+
+/// How much of a file is saved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Saved {
+    len: u64,
+    /// When the file that was saved had last changed; only those that are written anew need it.
+    mtime_ns: i64,
+}
+
+/// A file of an agent's memory as it lies in the sandbox.
+struct Found {
+    /// Beneath the home.
+    path: String,
+    growth: Growth,
+    len: u64,
+    mtime_ns: i64,
 }
 
 /// Why transcripts were not put back.
@@ -56,7 +87,7 @@ impl TranscriptKeeper {
     /// Starts the task that saves what `plan` names.
     pub(super) fn start(
         session: SessionId,
-        plan: TranscriptPlan,
+        plan: Box<dyn TranscriptPlan>,
         guest: Guest,
         store: Arc<dyn Transcripts>,
         tasks: &Tasks,
@@ -92,7 +123,10 @@ impl TranscriptKeeper {
 impl Keeper {
     async fn run(mut self, mut inbox: mpsc::Receiver<Option<oneshot::Sender<()>>>) {
         match self.store.transcripts(self.session).await {
-            Ok(known) => self.saved = known.into_iter().collect(),
+            Ok(known) => {
+                let saved = known.into_iter().map(|(name, len)| (name, Saved { len, mtime_ns: 0 }));
+                self.saved = saved.collect();
+            }
             Err(error) => self.complain(&error),
         }
         let mut rested = Instant::now();
@@ -114,47 +148,35 @@ impl Keeper {
     }
 
     async fn save_all(&mut self) {
-        let main = self.plan.main.clone();
-        self.save("", &main).await;
-        let Some(files) = self.plan.subagents.clone() else { return };
-        let request = ListRequest {
-            path: FilePath::new(Root::Home, files.directory.clone()),
-            depth: 1,
-            excludes: Vec::new(),
-            limit: 10_000,
-        };
-        // The directory is not there until the first subagent is.
-        let Ok(listing) = self.guest.list(request).await else { return };
-        for entry in listing.entries.iter().filter(|entry| entry.stat.kind == FileKind::File) {
-            if let Some(subagent) = files.subagent(&entry.path) {
-                self.save(subagent, &files.path(subagent)).await;
+        for (name, found) in look(&self.guest, self.plan.as_ref()).await {
+            let name = name.stored();
+            let saved = self.saved.get(&name).copied().unwrap_or_default();
+            match found.growth {
+                Growth::Appended => self.save_more(&name, &found, saved.len).await,
+                Growth::Rewritten if (found.len, found.mtime_ns) == (saved.len, saved.mtime_ns) => {}
+                Growth::Rewritten => self.save_more(&name, &found, 0).await,
             }
         }
     }
 
-    /// Saves what one file has more than is saved.
-    async fn save(&mut self, thread: &str, path: &str) {
-        let path = FilePath::new(Root::Home, path);
-        // Not there yet, or not a file: nothing to save.
-        let Ok(stat) = self.guest.stat(path.clone()).await else { return };
-        let mut at = self.saved.get(thread).copied().unwrap_or(0);
-        if stat.size < at {
-            // The agent began it anew.
-            at = 0;
-        }
-        while at < stat.size.min(LONGEST) {
-            let wanted = (stat.size - at).min(STEP);
-            let Some(bytes) = read(&self.guest, path.clone(), at, wanted).await else { return };
+    /// Saves what one file has from `at` on, in steps.
+    async fn save_more(&mut self, name: &str, found: &Found, at: u64) {
+        // Shorter than what is saved: the agent began it anew.
+        let mut at = if found.len < at { 0 } else { at };
+        while at < found.len.min(LONGEST) {
+            let wanted = (found.len - at).min(STEP);
+            let path = FilePath::new(Root::Home, found.path.clone());
+            let Some(bytes) = read(&self.guest, path, at, wanted).await else { return };
             let len = bytes.len() as u64;
             if len == 0 {
                 return;
             }
-            if let Err(error) = self.store.write_transcript(self.session, thread, at, bytes).await {
+            if let Err(error) = self.store.write_transcript(self.session, name, at, bytes).await {
                 self.complain(&error);
                 return;
             }
             at += len;
-            self.saved.insert(thread.to_owned(), at);
+            self.saved.insert(name.to_owned(), Saved { len: at, mtime_ns: found.mtime_ns });
         }
     }
 
@@ -173,27 +195,71 @@ async fn read(guest: &Guest, path: FilePath, offset: u64, len: u64) -> Option<By
     Some(bytes.freeze())
 }
 
+/// The files of an agent's memory. Of two with one name, the longer.
+async fn look(guest: &Guest, plan: &dyn TranscriptPlan) -> HashMap<TranscriptName, Found> {
+    let root = plan.root();
+    let path = FilePath::new(Root::Home, root.clone());
+    let request = ListRequest { path, depth: DEPTH, excludes: Vec::new(), limit: MOST_FILES };
+    let mut all = HashMap::new();
+    // The directory is not there until the agent made it.
+    let Ok(listing) = guest.list(request).await else { return all };
+    for entry in listing.entries.iter().filter(|entry| entry.stat.kind == FileKind::File) {
+        let Some(file) = plan.file(&entry.path) else { continue };
+        let (path, len) = (format!("{root}/{}", entry.path), entry.stat.size);
+        let found = Found { path, growth: file.growth, len, mtime_ns: entry.stat.mtime_ns };
+        match all.entry(file.name) {
+            Entry::Occupied(mut other) if other.get().len < len => {
+                other.insert(found);
+            }
+            Entry::Occupied(_) => {}
+            Entry::Vacant(place) => {
+                place.insert(found);
+            }
+        }
+    }
+    all
+}
+
 /// Puts saved transcripts where the agent looks for them, unless they are there already.
 pub(super) async fn put_back(
     session: SessionId,
-    plan: &TranscriptPlan,
+    plan: &dyn TranscriptPlan,
     guest: &Guest,
     store: &dyn Transcripts,
 ) -> Result<(), PutBackError> {
-    for (thread, len) in store.transcripts(session).await? {
-        let path = match (&plan.subagents, thread.as_str()) {
-            (_, "") => plan.main.clone(),
-            (Some(files), subagent) => files.path(subagent),
-            (None, _) => continue,
-        };
-        let path = FilePath::new(Root::Home, path);
-        if guest.stat(path.clone()).await.is_ok_and(|stat| stat.size >= len) {
+    let saved = store.transcripts(session).await?;
+    if saved.is_empty() {
+        return Ok(());
+    }
+    let there = look(guest, plan).await;
+    for (stored, len) in saved.into_iter().filter(|(stored, _)| stored != STATE) {
+        let name = TranscriptName::of_stored(&stored);
+        if there.get(&name).is_some_and(|found| found.len >= len) {
             continue;
         }
-        if let Some(bytes) = store.transcript(session, &thread).await? {
-            let request = WriteRequest { path, how: WriteHow::Replace, mode: Some(0o600) };
-            guest.write(request, Cursor::new(bytes)).await?;
-        }
+        let Some(bytes) = store.transcript(session, &stored).await? else { continue };
+        let Some(path) = plan.path(&name, &bytes) else { continue };
+        let path = FilePath::new(Root::Home, format!("{}/{path}", plan.root()));
+        let request = WriteRequest { path, how: WriteHow::Replace, mode: Some(0o600) };
+        guest.write(request, Cursor::new(bytes)).await?;
     }
     Ok(())
+}
+
+/// What an agent's codec last wanted to be remembered.
+pub(super) async fn load_state(
+    session: SessionId,
+    store: &dyn Transcripts,
+) -> Result<Option<Value>, ReadError> {
+    let bytes = store.transcript(session, STATE).await?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// Keeps it.
+pub(super) async fn save_state(
+    session: SessionId,
+    state: &Value,
+    store: &dyn Transcripts,
+) -> Result<(), ReadError> {
+    store.write_transcript(session, STATE, 0, Bytes::from(state.to_string())).await
 }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
-use warren_domain::{ErrorCode, SessionId};
+use warren_domain::{ApprovalId, ErrorCode, SessionId};
 use warren_gateway::Identity;
 use warren_runtime::api::Runtime;
 use warren_wire::Media;
@@ -20,12 +20,19 @@ pub(super) type Parameters = HashMap<String, String>;
 pub(crate) struct Call {
     pub(super) app: App,
     pub(super) caller: Option<Caller>,
-    pub(super) session: Option<SessionId>,
+    pub(super) subject: Found,
     pub(super) parameters: Parameters,
     pub(super) query: Query,
     pub(super) media: Media,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+}
+
+/// What the path names and the caller may act on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Found {
+    pub(super) session: Option<SessionId>,
+    pub(super) approval: Option<ApprovalId>,
 }
 
 /// Who is calling.
@@ -67,7 +74,12 @@ impl Call {
 
     /// The session that the path names and the caller may act on.
     pub(crate) fn session(&self) -> Result<SessionId, Failure> {
-        self.session.ok_or_else(|| Failure::new(ErrorCode::NotFound, "the path names no session"))
+        self.subject.session.ok_or_else(|| Failure::new(ErrorCode::NotFound, "the path names no session"))
+    }
+
+    /// The approval that the path names and the caller may act on.
+    pub(crate) fn approval(&self) -> Result<ApprovalId, Failure> {
+        self.subject.approval.ok_or_else(|| Failure::new(ErrorCode::NotFound, "the path names no approval"))
     }
 
     /// One of the path's parameters.

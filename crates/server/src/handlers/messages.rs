@@ -30,7 +30,7 @@ pub(crate) async fn send(call: Call) -> Answer {
         content: wanted.content,
         idempotency_key: wanted.idempotency_key,
         when_busy: wanted.when_busy.unwrap_or_default(),
-        options: RunOptions { model: wanted.model, time_budget: wanted.time_budget },
+        options: RunOptions { model: wanted.model, time_budget: wanted.time_budget, ..RunOptions::default() },
         base_version: wanted.base_version,
     };
     let session = call.session()?;

@@ -107,7 +107,9 @@ async fn someone_elses_session_looks_like_one_that_is_not_there() {
     let mine_read_only = server.token("default", &format!("project:{project}:ro")).await;
     let elsewhere = server.token("another", "admin").await;
     for secret in [mine, mine_read_only, elsewhere] {
-        for route in ROUTES.iter().filter(|route| route.subject == Subject::Session) {
+        for route in
+            ROUTES.iter().filter(|route| matches!(route.subject, Subject::Session | Subject::Approval))
+        {
             let mut told = Vec::new();
             for id in [session, absent] {
                 let reply = server.call(with_token(route, id, &secret)).await;

@@ -12,14 +12,15 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use warren_domain::{
-    BlobHash, Content, Conversations, Draft, EventBody, Fence, Rejection, RunId, RunInput, RunStatus, Seq,
-    SessionChanges, SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
+    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, Content,
+    Conversations, Draft, EventBody, Fence, Rejection, RunId, RunInput, RunStatus, Seq, SessionChanges,
+    SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
 };
 use warren_env::Env;
 use warren_runtime::api::{
-    Changes, Follow, Force, LogEntry, NewMessage, NewSession, Page, Records, RunRecord, Runs, Runtime,
-    SandboxReport, Sandboxes, Sent, SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary,
-    Sessions, StateFilter, UsageQuery, UsageRow,
+    ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, LogEntry, NewMessage, NewSession, Page,
+    Records, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError,
+    SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, UsageQuery, UsageRow,
 };
 use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
 
@@ -87,6 +88,42 @@ impl Runtime for FakeRuntime {
     }
     fn sandboxes(&self) -> &dyn Sandboxes {
         self
+    }
+    fn approvals(&self) -> &dyn Approvals {
+        self
+    }
+}
+
+/// Every session asks one thing, under its own name.
+#[async_trait]
+impl Approvals for FakeRuntime {
+    async fn approval_list(&self, query: ApprovalQuery) -> Result<Page<ApprovalRecord>, SessionError> {
+        Ok(self.store.approvals.approvals(&query).await.expect("the store"))
+    }
+
+    async fn approval_get(&self, approval: ApprovalId) -> Result<ApprovalRecord, SessionError> {
+        let not_found = |_| SessionError::NotFound { kind: "approval", id: approval.to_string() };
+        let record = self.record(SessionId(approval.0)).await.map_err(not_found)?;
+        Ok(ApprovalRecord {
+            session_id: record.session_id,
+            run_id: None,
+            request: ApprovalRequest {
+                approval_id: approval,
+                kind: ApprovalKind::Permission,
+                tool_use_id: None,
+                title: "May I?".to_owned(),
+                detail: json!({}),
+                options: vec![ApprovalDecision::Allow],
+                expires_at: self.env.now().plus_millis(60_000),
+            },
+            requested_at: record.created_at,
+            resolution: None,
+        })
+    }
+
+    async fn approval_resolve(&self, resolution: ApprovalResolution) -> Result<ApprovalRecord, SessionError> {
+        let asked = self.approval_get(resolution.approval_id).await?;
+        Ok(ApprovalRecord { resolution: Some((resolution, self.env.now())), ..asked })
     }
 }
 

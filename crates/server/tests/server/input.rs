@@ -45,7 +45,11 @@ async fn wrong_types_are_told_with_their_field() {
         ("/api/sessions".to_owned(), json!({"name": 7}), "name"),
         ("/api/sessions".to_owned(), json!({"projectId": "not-a-uuid"}), "projectId"),
         ("/api/sessions".to_owned(), json!({"options": {"model": {}}}), "options.model"),
-        ("/api/sessions".to_owned(), json!({"options": {"budget": {"costUsd": 1}}}), "options.budget"),
+        (
+            "/api/sessions".to_owned(),
+            json!({"options": {"budget": {"costUsd": "a lot"}}}),
+            "options.budget.costUsd",
+        ),
         (
             format!("/api/sessions/{session}/messages"),
             json!({"content": "x", "whenBusy": "later"}),

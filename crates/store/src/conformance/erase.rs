@@ -4,7 +4,9 @@ use bytes::Bytes;
 use warren_domain::{Fence, NodeId, Seq, SessionId, Version};
 
 use super::{created, samples};
-use crate::{Change, Commit, CommitError, SessionQuery, SessionRecord, Store, UsageGroup, UsageQuery};
+use crate::{
+    ApprovalQuery, Change, Commit, CommitError, SessionQuery, SessionRecord, Store, UsageGroup, UsageQuery,
+};
 
 /// A session that has something of everything.
 async fn full(store: &Store) -> SessionRecord {
@@ -13,6 +15,7 @@ async fn full(store: &Store) -> SessionRecord {
     let changes = vec![
         Change::PutRun(Box::new(samples::run(session))),
         Change::PutRun(Box::new(samples::queued(session))),
+        Change::PutApproval(Box::new(samples::approval(session, samples::time(100)))),
         Change::PutVersion(Box::new(samples::version(session, Version(0)))),
         Change::PutKey(samples::key("key", samples::time(1_000_000_000))),
         Change::PutFile(samples::file("a", 1)),
@@ -34,7 +37,7 @@ async fn full(store: &Store) -> SessionRecord {
 }
 
 /// How much of everything there is under a session's name.
-async fn remains(store: &Store, record: &SessionRecord) -> [usize; 10] {
+async fn remains(store: &Store, record: &SessionRecord) -> [usize; 11] {
     let session = record.session_id;
     let query =
         SessionQuery { partition: Some(record.partition.clone()), limit: 9, ..SessionQuery::default() };
@@ -45,6 +48,7 @@ async fn remains(store: &Store, record: &SessionRecord) -> [usize; 10] {
         to: None,
         group_by: UsageGroup::Day,
     };
+    let asked = ApprovalQuery { session: Some(session), limit: 9, ..ApprovalQuery::default() };
     let unfinished = store.runs.unfinished().await.expect("they are listed");
     [
         store.log.read(session, Seq(0), 100).await.expect("the log is read").len(),
@@ -57,15 +61,16 @@ async fn remains(store: &Store, record: &SessionRecord) -> [usize; 10] {
         store.runs.usage(&spent).await.expect("it is summed").len(),
         store.versions.versions(session, None, 10).await.expect("they are listed").items.len(),
         store.transcripts.transcripts(session).await.expect("they are listed").len(),
+        store.approvals.approvals(&asked).await.expect("they are listed").items.len(),
     ]
 }
 
 /// Whichever way one looks.
 pub async fn nothing_is_left_of_an_erased_session(store: &Store) {
     let record = full(store).await;
-    assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2]);
+    assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1]);
     assert!(store.sessions.erase(record.session_id).await.expect("it is erased"));
-    assert_eq!(remains(store, &record).await, [0; 10]);
+    assert_eq!(remains(store, &record).await, [0; 11]);
     assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), None);
     assert_eq!(store.transcripts.transcript(record.session_id, "").await.expect("it is read"), None);
     let renewed =
@@ -81,7 +86,7 @@ pub async fn others_are_not_touched(store: &Store) {
     let third = full(store).await;
     store.sessions.erase(second.session_id).await.expect("it is erased");
     for record in [first, third] {
-        assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2]);
+        assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1]);
         assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), Some(record));
     }
     assert!(!store.sessions.erase(samples::session().session_id).await.expect("there is none"));
@@ -97,5 +102,5 @@ pub async fn nothing_can_be_added_to_an_erased_session(store: &Store) {
     assert!(matches!(refused, Err(CommitError::NoSession(found)) if found == session), "{refused:?}");
     let late = store.transcripts.write_transcript(session, "", 0, Bytes::from_static(b"x")).await;
     assert!(late.is_err());
-    assert_eq!(remains(store, &record).await, [0; 10]);
+    assert_eq!(remains(store, &record).await, [0; 11]);
 }

@@ -3,14 +3,14 @@
 use serde_json::json;
 use uuid::Uuid;
 use warren_domain::{
-    AgentProfile, AgentType, BlobHash, Content, Draft, EventBody, Fence, ForkedFrom, Partition, ProfileId,
-    ProjectId, RunId, RunInput, RunOptions, RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version,
-    WorkspaceId,
+    AgentProfile, AgentType, ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, BlobHash, Content,
+    Draft, EventBody, Fence, ForkedFrom, Partition, ProfileId, ProjectId, RunId, RunInput, RunOptions,
+    RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version, WorkspaceId,
 };
 
 use crate::{
-    Change, Commit, Key, LogEntry, ProjectRecord, RunRecord, SessionRecord, TokenRecord, VersionRecord,
-    WorkspaceFile, WorkspaceRecord,
+    ApprovalRecord, Change, Commit, Key, LogEntry, ProjectRecord, RunRecord, SessionRecord, TokenRecord,
+    VersionRecord, WorkspaceFile, WorkspaceRecord,
 };
 
 /// Milliseconds after some morning in 2026.
@@ -52,6 +52,26 @@ pub fn create(record: &SessionRecord) -> Commit {
         expected: Seq(0),
         entries: entries(record.session_id, Seq(0), 1),
         changes: vec![Change::CreateSession(Box::new(record.clone()))],
+    }
+}
+
+/// A question of a session that waits until then.
+#[must_use]
+pub fn approval(session: SessionId, expires_at: Timestamp) -> ApprovalRecord {
+    ApprovalRecord {
+        session_id: session,
+        run_id: Some(RunId(Uuid::now_v7())),
+        request: ApprovalRequest {
+            approval_id: ApprovalId(Uuid::now_v7()),
+            kind: ApprovalKind::Permission,
+            tool_use_id: Some("call 1".to_owned()),
+            title: "Run `ls` ü".to_owned(),
+            detail: json!({"toolName": "bash", "input": {"command": "ls"}}),
+            options: vec![ApprovalDecision::Allow, ApprovalDecision::Deny],
+            expires_at,
+        },
+        requested_at: time(5),
+        resolution: None,
     }
 }
 
@@ -112,7 +132,7 @@ pub fn run(session: SessionId) -> RunRecord {
         status: RunStatus::Failed,
         input: RunInput {
             content: Content::from("do it\u{0}"),
-            options: RunOptions { model: Some("m".to_owned()), time_budget: None },
+            options: RunOptions { model: Some("m".to_owned()), ..RunOptions::default() },
             base_version: Some(Version(4)),
         },
         created_at: time(10),

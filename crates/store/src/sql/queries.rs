@@ -40,6 +40,9 @@ pub(crate) const BATCH_COMMIT: Query = Query {
 };
 
 queries! {
+    APPROVAL_GET = "approval_get";
+    APPROVAL_LIST = "approval_list";
+    APPROVAL_PUT = "approval_put";
     ENTRY_ERASE = "entry_erase";
     ENTRY_READ = "entry_read";
     FILE_LIST = "file_list";

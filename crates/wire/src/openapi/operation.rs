@@ -142,7 +142,7 @@ fn failures(route: &Route) -> BTreeSet<u16> {
     if route.access != Access::Public {
         codes.extend([ErrorCode::Unauthorized, ErrorCode::Forbidden]);
     }
-    if route.subject == Subject::Session {
+    if matches!(route.subject, Subject::Session | Subject::Approval) {
         codes.extend([ErrorCode::NotFound, ErrorCode::SessionElsewhere]);
     }
     if route.body.is_some() {

@@ -7,10 +7,10 @@ use utoipa::{ToSchema, openapi::RefOr, openapi::schema::Schema};
 use warren_domain::{AgentProfile, Event};
 
 use crate::{
-    Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted, MessagePage, MessageSend, Problem,
-    ProfileList, Ready, RunItem, RunPage, RunReword, RuntimeSessionData, SandboxItem, SandboxList,
-    SessionCreate, SessionEnd, SessionListItem, SessionPage, SessionPatch, SessionsChanged, SignInLink,
-    TokenCreate, TokenCreated, TokenItem, TokenList, UsageReport, WhoAmI,
+    ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
+    MessagePage, MessageSend, Problem, ProfileList, Ready, RunItem, RunPage, RunReword, RuntimeSessionData,
+    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionListItem, SessionPage, SessionPatch,
+    SessionsChanged, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, UsageReport, WhoAmI,
 };
 
 /// Every type that a route takes or gives, with all types inside them.
@@ -30,6 +30,8 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<ProfileList>(&mut found);
     add::<Ready>(&mut found);
     add::<RunItem>(&mut found);
+    add::<ApprovalAnswer>(&mut found);
+    add::<ApprovalPage>(&mut found);
     add::<RunPage>(&mut found);
     add::<RunReword>(&mut found);
     add::<RuntimeSessionData>(&mut found);

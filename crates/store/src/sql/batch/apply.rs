@@ -8,10 +8,11 @@ use super::Batch;
 use crate::{
     Change, Commit, Key, SessionRecord, SessionUpdate, WorkspaceFile,
     sql::{
+        approvals,
         args::{Arg, args},
         queries::{
-            FILE_PUT, FILE_REMOVE, KEY_FORGET, KEY_PUT, LOG_CREATE, Query, RUN_PUT, SESSION_CREATE,
-            SESSION_UPDATE, VERSION_PUT,
+            APPROVAL_PUT, FILE_PUT, FILE_REMOVE, KEY_FORGET, KEY_PUT, LOG_CREATE, Query, RUN_PUT,
+            SESSION_CREATE, SESSION_UPDATE, VERSION_PUT,
         },
         row::to_json,
         runs, sessions, versions,
@@ -30,6 +31,9 @@ impl Batch<'_> {
             match change {
                 Change::UpdateSession(update) => self.update(commit.session, update).await?,
                 Change::PutRun(record) => self.put(RUN_PUT, runs::run_args(record)?).await?,
+                Change::PutApproval(record) => {
+                    self.put(APPROVAL_PUT, approvals::approval_args(record)?).await?;
+                }
                 Change::PutVersion(record) => self.put(VERSION_PUT, versions::version_args(record)?).await?,
                 Change::PutKey(key) => self.put_key(commit.session, key).await?,
                 Change::CreateSession(_) | Change::PutFile(_) | Change::RemoveFile(_) => {}

@@ -35,6 +35,7 @@ impl Batch<'_> {
                 Change::CreateSession(_)
                 | Change::UpdateSession(_)
                 | Change::PutRun(_)
+                | Change::PutApproval(_)
                 | Change::PutFile(_)
                 | Change::RemoveFile(_) => Ok(()),
             };
@@ -84,6 +85,7 @@ fn check_shape(commit: &Commit) -> Result<(), CommitError> {
         let owner = match change {
             Change::CreateSession(record) => record.session_id,
             Change::PutRun(record) => record.session_id,
+            Change::PutApproval(record) => record.session_id,
             Change::PutVersion(record) => record.session_id,
             Change::UpdateSession(_) | Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => {
                 return None;

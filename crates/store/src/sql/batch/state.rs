@@ -42,7 +42,11 @@ impl LogState {
                     self.last_activity = update.last_activity.or(self.last_activity);
                 }
                 Change::PutVersion(record) => self.version = record.version,
-                Change::PutRun(_) | Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => {}
+                Change::PutRun(_)
+                | Change::PutApproval(_)
+                | Change::PutKey(_)
+                | Change::PutFile(_)
+                | Change::RemoveFile(_) => {}
             }
         }
     }

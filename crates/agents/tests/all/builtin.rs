@@ -1,18 +1,13 @@
-//! Recordings of agents, and what must come of them. Every directory `fixtures/<agent>/<case>` is a test:
-//! `in.jsonl` (and `in-2.jsonl` … for further runs) is what the agent printed, `transcript.jsonl` and `subagents/`
-//! what it kept; `out.jsonl` and `blocks.json` are what we make of it. `UPDATE_FIXTURES=1` rewrites those two.
+//! The built-in agent: `in.jsonl` (and `in-2.jsonl` … for further runs) is what it printed, `transcript.jsonl` and
+//! `subagents/` what it kept.
 
-#![allow(clippy::expect_used, reason = "a test that cannot go on should stop")]
-
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use proptest::prelude::{Strategy, any, proptest};
-use serde_json::{Value, json};
-use warren_agents::{Adapter, Exit, Output, adapter};
+use warren_agents::{Adapter, Output, adapter};
 use warren_domain::{Block, Conversations};
+
+use crate::support::{cases, check_case, decoded, files, folded};
 
 /// One recording.
 struct Recording {
@@ -44,70 +39,16 @@ impl Recording {
     }
 
     fn decoded(&self) -> Vec<Output> {
-        let mut out = Vec::new();
-        for run in &self.runs {
-            let mut codec = self.adapter.codec();
-            run.split(|byte| *byte == b'\n').for_each(|line| codec.decode(line, &mut out));
-            codec.ended(&Exit::default(), &mut out);
-        }
-        out
+        self.runs.iter().flat_map(|run| decoded(self.adapter.recorded(), run)).collect()
     }
 
     fn folded(&self) -> Conversations {
-        let mut live = Conversations::default();
-        for output in self.decoded() {
-            if let Output::Event(draft) = output {
-                live.apply_draft(&draft);
-            }
-        }
-        live
-    }
-
-    /// Compares with a file of the recording, or writes it.
-    #[expect(clippy::disallowed_methods, reason = "a switch for whoever runs the test")]
-    fn check_file(&self, name: &str, actual: &str) {
-        let path = self.directory.join(name);
-        if std::env::var_os("UPDATE_FIXTURES").is_some() {
-            return fs::write(path, actual).expect("written");
-        }
-        let expected = fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(actual, expected, "{} (UPDATE_FIXTURES=1 rewrites it)", path.display());
+        folded(&self.decoded())
     }
 }
 
 fn recordings() -> Vec<Recording> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let agents = files(&root).into_iter();
-    let all = agents.flat_map(|agent| {
-        let name = agent.file_name().expect("a name").to_string_lossy().into_owned();
-        files(&agent).into_iter().map(move |case| Recording::read(case, &name))
-    });
-    all.collect()
-}
-
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    paths
-}
-
-fn output_line(output: &Output) -> String {
-    let value = match output {
-        Output::Event(draft) => serde_json::to_value(draft).expect("JSON"),
-        Output::TurnEnded(end) => {
-            let mut value = serde_json::to_value(end).expect("JSON");
-            value["type"] = json!("turn_ended");
-            value
-        }
-    };
-    format!("{value}\n")
-}
-
-fn blocks(conversations: &Conversations) -> Value {
-    let subagents: Vec<Value> =
-        conversations.subagents().map(|(id, blocks)| json!({"id": id, "blocks": blocks})).collect();
-    json!({"main": conversations.main(), "subagents": subagents})
+    cases("builtin").into_iter().map(|case| Recording::read(case, "builtin")).collect()
 }
 
 fn ids(blocks: &[Block]) -> Vec<&str> {
@@ -119,10 +60,7 @@ fn every_recording_gives_the_events_and_blocks_it_should() {
     let all = recordings();
     assert!(all.len() >= 10, "the recordings are there");
     for recording in all {
-        let out: String = recording.decoded().iter().map(output_line).collect();
-        recording.check_file("out.jsonl", &out);
-        let blocks = serde_json::to_string_pretty(&blocks(&recording.folded())).expect("JSON");
-        recording.check_file("blocks.json", &(blocks + "\n"));
+        check_case(&recording.directory, &recording.decoded());
     }
 }
 
@@ -175,9 +113,7 @@ proptest! {
         let subagents: Vec<(String, Vec<u8>)> =
             recording.subagents.iter().map(|(id, bytes)| (id.clone(), spoil(bytes))).collect();
         recording.adapter.parse(&spoil(&recording.main), &subagents);
-        let (mut codec, mut out) = (recording.adapter.codec(), Vec::new());
-        spoil(&recording.runs[0]).split(|byte| *byte == b'\n').for_each(|line| codec.decode(line, &mut out));
-        codec.ended(&Exit::default(), &mut out);
+        let out = decoded(recording.adapter.recorded(), &spoil(&recording.runs[0]));
         let n_ends = out.iter().filter(|output| matches!(output, Output::TurnEnded(_))).count();
         assert_eq!(n_ends, 1);
     }

@@ -1,0 +1,11 @@
+//! Recordings of agents, and what must come of them: one module for each agent, one way to look at recordings.
+//!
+//! Every directory `fixtures/<agent>/<case>` is a test. What the agent printed and what it kept on disk is there as the
+//! agent wrote it; `out.jsonl` and `blocks.json` are what we make of it. `UPDATE_FIXTURES=1` rewrites those two.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on should stop")]
+
+#[path = "all/builtin.rs"]
+mod builtin;
+#[path = "all/support.rs"]
+mod support;

@@ -1,0 +1,132 @@
+//! What an agent asks a person, and what the person answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{ApprovalId, Timestamp};
+
+/// Whether an agent must ask before it acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum PermissionMode {
+    /// It acts: the sandbox is the guard.
+    #[default]
+    Auto,
+    /// It asks a person, if it can.
+    Ask,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalKind {
+    /// To use a tool.
+    Permission,
+    /// An answer to questions.
+    Question,
+    /// To reach a host.
+    Egress,
+}
+
+/// What a person may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalDecision {
+    /// Yes, this once.
+    Allow,
+    /// Yes, and do not ask for the like again in this session.
+    AllowAlways,
+    /// No.
+    Deny,
+}
+
+/// What became of an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// A person said yes, this once.
+    Allow,
+    /// A person said yes, for the rest of the session.
+    AllowAlways,
+    /// A person said no.
+    Deny,
+    /// Nobody answered while it mattered.
+    Expired,
+}
+
+/// Something a person is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalRequest {
+    /// Its name.
+    pub approval_id: ApprovalId,
+    /// What is asked for.
+    pub kind: ApprovalKind,
+    /// The tool call it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// One line for people.
+    pub title: String,
+    /// A permission: `{"toolName", "input", …}`. A question: `{"questions": [{"question", "header"?, "options":
+    /// [{"label", "description"?}], "multiSelect"?}]}`.
+    pub detail: Value,
+    /// What may be answered.
+    pub options: Vec<ApprovalDecision>,
+    /// After this nobody waits for an answer.
+    pub expires_at: Timestamp,
+}
+
+/// What was answered, by whom.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalResolution {
+    /// Which one.
+    pub approval_id: ApprovalId,
+    /// What became of it.
+    pub decision: Resolution,
+    /// Who decided; `run`, `time` and `agent` when nobody did.
+    pub by: String,
+    /// What the agent is told with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// For questions: the question's text → the chosen label, a list of labels, or free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Map<String, Value>>,
+}
+
+impl From<ApprovalDecision> for Resolution {
+    fn from(decision: ApprovalDecision) -> Self {
+        match decision {
+            ApprovalDecision::Allow => Resolution::Allow,
+            ApprovalDecision::AllowAlways => Resolution::AllowAlways,
+            ApprovalDecision::Deny => Resolution::Deny,
+        }
+    }
+}
+
+impl Resolution {
+    /// What a person decided, if one did.
+    #[must_use]
+    pub fn decision(self) -> Option<ApprovalDecision> {
+        match self {
+            Resolution::Allow => Some(ApprovalDecision::Allow),
+            Resolution::AllowAlways => Some(ApprovalDecision::AllowAlways),
+            Resolution::Deny => Some(ApprovalDecision::Deny),
+            Resolution::Expired => None,
+        }
+    }
+}
+
+impl ApprovalResolution {
+    /// Nobody answered, and now it is too late; `by` says what ended the wait.
+    #[must_use]
+    pub fn expired(approval_id: ApprovalId, by: &str) -> Self {
+        Self { approval_id, decision: Resolution::Expired, by: by.to_owned(), message: None, answers: None }
+    }
+}

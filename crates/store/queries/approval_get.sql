@@ -1,0 +1,1 @@
+SELECT * FROM approvals WHERE approval_id = $1
