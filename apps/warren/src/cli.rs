@@ -54,6 +54,9 @@ pub(crate) enum Verb {
     /// List, look at and remove sessions
     #[command(subcommand)]
     Sessions(Sessions),
+    /// List what agents ask people, and answer
+    #[command(subcommand)]
+    Approvals(Approvals),
     /// Show what this machine can do, what is missing, and how to get it
     Doctor(Doctor),
     /// List, make and remove the tokens that clients show to the server
@@ -96,6 +99,12 @@ pub(crate) struct NewSession {
     /// The model to ask for
     #[arg(long)]
     pub(crate) model: Option<String>,
+    /// Let the agent of a new session ask before it acts; the sandbox is its only guard otherwise
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) ask: bool,
+    /// What a new session may spend, in US dollars
+    #[arg(long, value_name = "USD", conflicts_with = "session")]
+    pub(crate) budget: Option<f64>,
 }
 
 /// Arguments of `warren run`.
@@ -161,6 +170,52 @@ pub(crate) enum Sessions {
         #[arg(required = true)]
         ids: Vec<String>,
         /// Print one JSON object for each
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `warren approvals …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Approvals {
+    /// List what waits for an answer
+    List {
+        /// Also what was answered or expired
+        #[arg(long)]
+        all: bool,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say yes
+    Allow {
+        /// To which one
+        id: String,
+        /// And do not ask for the like again in this session
+        #[arg(long)]
+        always: bool,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say no
+    Deny {
+        /// To which one
+        id: String,
+        /// What the agent is told
+        #[arg(long, short)]
+        message: Option<String>,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Answer questions
+    Answer {
+        /// Which one
+        id: String,
+        /// The number of an option, or a text; `;` between the answers to several questions
+        answer: String,
+        /// Print the server's answer
         #[arg(long)]
         json: bool,
     },

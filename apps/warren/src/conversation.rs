@@ -2,10 +2,13 @@
 
 use anyhow::{Result, bail};
 use uuid::Uuid;
-use warren_domain::{AgentType, Content, Event, EventBody, ProfileId, RunId, RunStatus, Seq, SessionId};
-use warren_wire::{MessageAccepted, MessageSend, SessionCreate};
+use warren_domain::{
+    AgentType, Budget, Content, Event, EventBody, PermissionMode, ProfileId, RunId, RunStatus, Seq, SessionId,
+};
+use warren_wire::{MessageAccepted, MessageSend, SessionCreate, SessionOptions};
 
 use crate::{
+    answers::Person,
     cli::NewSession,
     client::{Client, Entry},
     render::{Reader, Renderer},
@@ -53,6 +56,7 @@ impl Conversation {
         form: Form,
         terminal: &mut Terminal,
         signals: &mut Signals,
+        person: Option<&mut Person>,
     ) -> Result<Outcome> {
         let message = MessageSend {
             content: Content::from(text),
@@ -65,7 +69,7 @@ impl Conversation {
         let sent = self.client.message_send(self.session, &message).await?;
         let is_first = std::mem::take(&mut self.is_new);
         let after = if is_first { Seq(0) } else { Seq(sent.seq.0.saturating_sub(1)) };
-        self.follow(sent, after, form, terminal, signals).await
+        self.follow(sent, after, form, terminal, signals, person).await
     }
 
     async fn follow(
@@ -75,12 +79,13 @@ impl Conversation {
         form: Form,
         terminal: &mut Terminal,
         signals: &mut Signals,
+        mut person: Option<&mut Person>,
     ) -> Result<Outcome> {
         let mut entries = self.client.follow(self.session, after);
         let mut renderer = Renderer::new(Reader::Sender, terminal.paint());
         let mut has_interrupted = false;
         loop {
-            // Both heads are cancel-safe.
+            // All heads are cancel-safe.
             let entry = tokio::select! {
                 entry = entries.next() => entry?,
                 () = signals.next() => {
@@ -90,16 +95,38 @@ impl Conversation {
                     self.interrupt(sent.run_id).await?;
                     continue;
                 }
+                Some(line) = typed(&mut person) => {
+                    self.answer(&mut person, &line).await?;
+                    continue;
+                }
             };
             match form {
                 Form::Json => terminal.line(&entry.json)?,
                 Form::Text => show(&entry, sent.run_id, &mut renderer, terminal)?,
+            }
+            if let Some(event) = entry.event.as_ref().filter(|event| event.run_id == Some(sent.run_id)) {
+                terminal.status(None);
+                ask(&mut person, event)?;
             }
             if let Some(outcome) = entry.event.as_ref().and_then(|event| ending(event, sent.run_id)) {
                 terminal.status(None);
                 return Ok(outcome);
             }
         }
+    }
+
+    /// Passes on what was typed to the question that is shown. If somebody was faster, that is told and no more.
+    async fn answer(&self, person: &mut Option<&mut Person>, line: &str) -> Result<()> {
+        let Some(person) = person else { return Ok(()) };
+        if let Some((approval, answer)) = person.understand(line)? {
+            let path = format!("/api/approvals/{approval}");
+            let sent: Result<serde_json::Value, _> = self.client.post(&path, &answer).await;
+            if let Err(error) = sent {
+                eprintln!("{error:#}");
+            }
+            person.forget(approval)?;
+        }
+        Ok(())
     }
 
     /// Stops our run; if it waits behind another, takes it out of the queue instead.
@@ -112,6 +139,24 @@ impl Conversation {
         }
         Ok(())
     }
+}
+
+/// The next line of somebody who is asked something; never, if nobody is.
+async fn typed(person: &mut Option<&mut Person>) -> Option<String> {
+    match person {
+        Some(person) if person.is_asked() => person.lines.recv().await,
+        _ => std::future::pending().await,
+    }
+}
+
+/// Asks whoever sits there what the agent asks.
+fn ask(person: &mut Option<&mut Person>, event: &Event) -> Result<()> {
+    match (person, &event.body) {
+        (Some(person), EventBody::ApprovalRequested(request)) => person.ask(request.clone())?,
+        (Some(person), EventBody::ApprovalResolved(resolution)) => person.forget(resolution.approval_id)?,
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The session of this id; `last` is the newest.
@@ -131,6 +176,11 @@ fn new_session(with: &NewSession) -> SessionCreate {
         agent_type: with.agent.as_deref().map(AgentType::from),
         agent_profile_reference: with.profile.as_deref().map(ProfileId::from),
         name: with.name.clone(),
+        options: Some(SessionOptions {
+            permission_mode: with.ask.then_some(PermissionMode::Ask),
+            budget: with.budget.map(|cost| Budget { cost_usd: Some(cost), tokens: None }),
+            ..SessionOptions::default()
+        }),
         ..SessionCreate::default()
     }
 }

@@ -13,6 +13,7 @@
 mod cli;
 mod verbs;
 
+mod answers;
 mod client;
 mod connect;
 mod conversation;
@@ -76,6 +77,7 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Run(args) => verbs::run::run(setting, args, terminal).await,
         Verb::Chat(args) => verbs::chat::run(setting, args, terminal).await,
         Verb::Sessions(args) => verbs::sessions::run(setting, args, terminal).await,
+        Verb::Approvals(args) => verbs::approvals::run(setting, args, terminal).await,
         Verb::Doctor(args) => verbs::doctor::run(setting, args, terminal).await,
         Verb::Tokens(args) => verbs::tokens::run(setting, args, terminal).await,
         Verb::Config(args) => verbs::config::run(setting, &args, terminal),

@@ -1,11 +1,11 @@
 //! `warren chat`: message by message, line by line.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use anyhow::Result;
-use tokio::sync::mpsc;
 
 use crate::{
+    answers::{Person, lines},
     cli,
     connect::Connection,
     conversation::{Conversation, Form},
@@ -36,7 +36,7 @@ async fn talk(
     signals: &mut Signals,
 ) -> Result<Outcome> {
     let mut conversation = Conversation::open(&connection.client, &args.with).await?;
-    let mut lines = lines();
+    let mut person = Person::reading(lines());
     let is_asked = io::stdin().is_terminal();
     if is_asked {
         eprintln!("session {}; Ctrl-C interrupts, Ctrl-D ends", conversation.session());
@@ -47,14 +47,14 @@ async fn talk(
             ask()?;
         }
         let line = tokio::select! {
-            line = lines.recv() => line,
+            line = person.lines.recv() => line,
             () = signals.next() => None,
         };
         let Some(line) = line else { break };
         if line.trim().is_empty() {
             continue;
         }
-        outcome = match conversation.send(&line, Form::Text, terminal, signals).await {
+        outcome = match conversation.send(&line, Form::Text, terminal, signals, Some(&mut person)).await {
             Ok(outcome) => outcome,
             Err(error) => report(&error),
         };
@@ -73,18 +73,4 @@ fn ask() -> io::Result<()> {
     let mut out = io::stderr().lock();
     out.write_all("\n› ".as_bytes())?;
     out.flush()
-}
-
-/// Lines of standard input, read by a thread of their own: a read of a terminal cannot be cancelled.
-fn lines() -> mpsc::Receiver<String> {
-    // One place: the thread waits with the next line until the run before it is over.
-    let (sender, receiver) = mpsc::channel(1);
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use anyhow::{Context as _, Result, bail};
 
 use crate::{
+    answers::Person,
     cli,
     connect::Connection,
     conversation::{Conversation, Form},
@@ -42,7 +43,11 @@ async fn carry_out(
     signals: &mut Signals,
 ) -> Result<Outcome> {
     let mut conversation = Conversation::open(&connection.client, with).await?;
-    let outcome = conversation.send(prompt, form, terminal, signals).await?;
+    let outcome = {
+        // Whoever reads events as JSON answers by other means.
+        let mut person = if form == Form::Text { Person::at_terminal() } else { None };
+        conversation.send(prompt, form, terminal, signals, person.as_mut()).await?
+    };
     if form == Form::Text {
         eprintln!("To go on: warren run --session {} \"…\"", conversation.session());
     }

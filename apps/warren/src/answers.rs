@@ -1,0 +1,186 @@
+//! What people type, as answers to what agents ask.
+
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
+};
+
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use warren_domain::{ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest};
+use warren_wire::ApprovalAnswer;
+
+use crate::render::clean;
+
+/// Lines of standard input, read by a thread of their own: a read of a terminal cannot be cancelled.
+pub(crate) fn lines() -> mpsc::Receiver<String> {
+    // One place: the thread waits with the next line until the one before it was taken.
+    let (sender, receiver) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Whoever sits at the terminal and can be asked.
+pub(crate) struct Person {
+    pub(crate) lines: mpsc::Receiver<String>,
+    /// What was asked and not answered, oldest first.
+    open: VecDeque<ApprovalRequest>,
+}
+
+impl Person {
+    /// Nobody, if standard input is no terminal.
+    pub(crate) fn at_terminal() -> Option<Self> {
+        io::stdin().is_terminal().then(|| Self::reading(lines()))
+    }
+
+    /// Somebody whose lines come from here.
+    pub(crate) fn reading(lines: mpsc::Receiver<String>) -> Self {
+        Self { lines, open: VecDeque::new() }
+    }
+
+    /// Shows a question, after those that wait already.
+    pub(crate) fn ask(&mut self, request: ApprovalRequest) -> io::Result<()> {
+        self.open.push_back(request);
+        if self.open.len() == 1 { self.prompt() } else { Ok(()) }
+    }
+
+    /// Somebody else answered, or nobody will.
+    pub(crate) fn forget(&mut self, approval: ApprovalId) -> io::Result<()> {
+        let was_shown = self.open.front().is_some_and(|request| request.approval_id == approval);
+        self.open.retain(|request| request.approval_id != approval);
+        if was_shown { self.prompt() } else { Ok(()) }
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// What a line answers to the question that is shown. One that says nothing is asked again.
+    pub(crate) fn understand(&mut self, line: &str) -> io::Result<Option<(ApprovalId, ApprovalAnswer)>> {
+        let Some(request) = self.open.front() else { return Ok(None) };
+        match answer(request, line) {
+            Some(answer) => Ok(Some((request.approval_id, answer))),
+            None => self.prompt().map(|()| None),
+        }
+    }
+
+    fn prompt(&self) -> io::Result<()> {
+        let Some(request) = self.open.front() else { return Ok(()) };
+        let mut out = io::stderr().lock();
+        out.write_all(prompt(request).as_bytes())?;
+        out.flush()
+    }
+}
+
+/// What stands before the cursor.
+fn prompt(request: &ApprovalRequest) -> String {
+    if request.kind == ApprovalKind::Question {
+        let all: String = questions(request).map(|question| question_text(&question)).collect();
+        return format!("{all}Answer (number, text; `;` between several questions): ");
+    }
+    let always = request.options.contains(&ApprovalDecision::AllowAlways);
+    let always = if always { "[a]lways, " } else { "" };
+    format!("Allow it? [y]es, {always}[n]o: ")
+}
+
+fn question_text(question: &Value) -> String {
+    let options = question["options"].as_array().into_iter().flatten().zip(1..);
+    let options: String = options
+        .map(|(option, n)| format!("  {n}. {}\n", clean(option["label"].as_str().unwrap_or_default())))
+        .collect();
+    format!("{}\n{options}", clean(question["question"].as_str().unwrap_or_default()))
+}
+
+fn questions(request: &ApprovalRequest) -> impl Iterator<Item = Value> {
+    request.detail["questions"].as_array().cloned().unwrap_or_default().into_iter()
+}
+
+/// What a line says about a request; `None` if it says nothing.
+pub(crate) fn answer(request: &ApprovalRequest, line: &str) -> Option<ApprovalAnswer> {
+    let line = line.trim();
+    if request.kind == ApprovalKind::Question {
+        let answers = question_answers(request, line)?;
+        let decision = ApprovalDecision::Allow;
+        return Some(ApprovalAnswer { decision, message: None, answers: Some(answers) });
+    }
+    let (word, reason) = line.split_once(' ').unwrap_or((line, ""));
+    let decision = match word.to_lowercase().as_str() {
+        "y" | "yes" | "allow" => ApprovalDecision::Allow,
+        "a" | "always" => ApprovalDecision::AllowAlways,
+        "n" | "no" | "deny" => ApprovalDecision::Deny,
+        _ => return None,
+    };
+    let message = Some(reason.trim()).filter(|reason| !reason.is_empty()).map(str::to_owned);
+    request.options.contains(&decision).then_some(ApprovalAnswer { decision, message, answers: None })
+}
+
+fn question_answers(request: &ApprovalRequest, line: &str) -> Option<Map<String, Value>> {
+    let given: Vec<&str> = line.split(';').map(str::trim).collect();
+    let asked: Vec<Value> = questions(request).collect();
+    if line.is_empty() || given.len() != asked.len() {
+        return None;
+    }
+    let pairs = asked.iter().zip(given).map(|(question, given)| {
+        let text = question["question"].as_str().unwrap_or_default();
+        let options = question["options"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let chosen = given.parse::<usize>().ok().and_then(|n| options.get(n.checked_sub(1)?));
+        let label = chosen.and_then(|option| option["label"].as_str()).unwrap_or(given);
+        (text.to_owned(), Value::from(label))
+    });
+    Some(pairs.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use warren_domain::{ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, Timestamp};
+    use warren_wire::ApprovalAnswer;
+
+    use super::answer;
+
+    fn request(kind: ApprovalKind, detail: serde_json::Value) -> ApprovalRequest {
+        ApprovalRequest {
+            approval_id: ApprovalId(uuid::Uuid::nil()),
+            kind,
+            tool_use_id: None,
+            title: "?".to_owned(),
+            detail,
+            options: vec![ApprovalDecision::Allow, ApprovalDecision::Deny],
+            expires_at: Timestamp::default(),
+        }
+    }
+
+    #[test]
+    fn a_permission_is_given_by_a_word_and_refused_with_a_reason() {
+        let asked = request(ApprovalKind::Permission, json!({}));
+        let plain = |decision| Some(ApprovalAnswer { decision, message: None, answers: None });
+        assert_eq!(answer(&asked, "y"), plain(ApprovalDecision::Allow));
+        assert_eq!(
+            answer(&asked, " No not on a Friday "),
+            Some(ApprovalAnswer {
+                decision: ApprovalDecision::Deny,
+                message: Some("not on a Friday".to_owned()),
+                answers: None
+            })
+        );
+        assert_eq!(["", "perhaps", "always"].map(|line| answer(&asked, line)), [None, None, None]);
+    }
+
+    #[test]
+    fn a_question_is_answered_by_a_number_or_in_words() {
+        let question = |text| json!({"question": text, "options": [{"label": "Red"}, {"label": "Blue"}]});
+        let asked =
+            request(ApprovalKind::Question, json!({"questions": [question("Hue?"), question("Ink?")]}));
+        let answers =
+            |line| answer(&asked, line).and_then(|answer| answer.answers).map(serde_json::Value::from);
+        assert_eq!(answers("2; green"), Some(json!({"Hue?": "Blue", "Ink?": "green"})));
+        assert_eq!(answers("3; 0"), Some(json!({"Hue?": "3", "Ink?": "0"})));
+        assert_eq!([answers("1"), answers("")], [None, None]);
+    }
+}
