@@ -59,6 +59,11 @@ pub(crate) enum Verb {
     Approvals(Approvals),
     /// Show what this machine can do, what is missing, and how to get it
     Doctor(Doctor),
+    /// Show what agents wrote, as blocks; needs no server
+    #[command(subcommand)]
+    Transcript(Transcript),
+    /// Make a session out of a transcript, to go on from there
+    Import(Import),
     /// List, make and remove the tokens that clients show to the server
     #[command(subcommand)]
     Tokens(Tokens),
@@ -219,6 +224,52 @@ pub(crate) enum Approvals {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `warren transcript …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Transcript {
+    /// Print the blocks of a saved transcript: {"blocks","subagents","usage"}
+    Parse {
+        /// The agent that wrote it
+        #[arg(long, value_name = "TYPE")]
+        agent: String,
+        /// The transcript, then its subagents' if they do not lie where the agent puts them
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+    /// Print the same from what an agent printed while it ran
+    Fold {
+        /// The agent that printed it
+        #[arg(long, value_name = "TYPE")]
+        agent: String,
+        /// The recording; `-` is standard input
+        #[arg(default_value = "-")]
+        path: PathBuf,
+        /// Print the events instead, one JSON object a line
+        #[arg(long)]
+        events: bool,
+    },
+}
+
+/// Arguments of `warren import`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Import {
+    /// The transcript, then its subagents' if they do not lie where the agent puts them
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The agent that wrote it, and will go on
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) agent: String,
+    /// The profile: what the agent is given [default: default]
+    #[arg(long, value_name = "ID")]
+    pub(crate) profile: Option<String>,
+    /// A name for the session [default: the transcript's file name]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Print the server's answer
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `warren doctor`.

@@ -25,6 +25,7 @@ mod setting;
 mod signals;
 mod table;
 mod terminal;
+mod transcripts;
 
 use std::{io::IsTerminal as _, process::ExitCode};
 
@@ -61,6 +62,7 @@ fn run(cli: Cli) -> Result<Outcome> {
     match &cli.verb {
         Verb::Config(args) => return verbs::config::run(&setting, args, &mut terminal),
         Verb::Codegen(args) => return verbs::codegen::run(args, &mut terminal),
+        Verb::Transcript(args) => return verbs::transcript::run(args),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -82,6 +84,8 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Tokens(args) => verbs::tokens::run(setting, args, terminal).await,
         Verb::Config(args) => verbs::config::run(setting, &args, terminal),
         Verb::Codegen(args) => verbs::codegen::run(&args, terminal),
+        Verb::Transcript(args) => verbs::transcript::run(&args),
+        Verb::Import(args) => verbs::import::run(setting, args, terminal).await,
     }
 }
 

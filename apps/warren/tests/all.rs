@@ -11,4 +11,5 @@ mod suite {
     pub(crate) mod sandbox;
     pub(crate) mod session;
     pub(crate) mod stream;
+    pub(crate) mod transcripts;
 }

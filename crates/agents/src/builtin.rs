@@ -10,8 +10,8 @@ mod parse;
 use warren_domain::{AgentType, SessionId};
 
 use crate::{
-    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
-    PlainPlan, TranscriptPlan,
+    Adapter, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi,
+    Parsed, PlainPlan, TranscriptPlan,
 };
 
 /// The model that is asked for when nobody names one.
@@ -64,6 +64,10 @@ impl Adapter for Builtin {
 
     fn recorded(&self) -> Box<dyn Codec> {
         Box::new(codec::BuiltinCodec::new(self.agent_type()))
+    }
+
+    fn companions(&self, _file_name: &str, _main: &[u8]) -> Option<Companions> {
+        Some(Companions { directory: "subagents".to_owned(), prefix: "", suffix: ".jsonl" })
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

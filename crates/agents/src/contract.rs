@@ -9,7 +9,7 @@ use warren_domain::{
     PermissionMode, SessionId, Timestamp,
 };
 
-use crate::{LayoutFile, LayoutRequest, Parsed, TranscriptPlan};
+use crate::{Adopted, Companions, LayoutFile, LayoutRequest, Parsed, TranscriptPlan};
 
 /// One agent: how it is started and what it leaves behind.
 ///
@@ -46,6 +46,17 @@ pub trait Adapter: Send + Sync {
 
     /// A translator for what a process once printed, in any form in which people keep such recordings.
     fn recorded(&self) -> Box<dyn Codec>;
+
+    /// Where the subagents' transcripts of a main transcript lie, by the main one's file name and content. `None`: the
+    /// main one holds everything, or nothing tells.
+    fn companions(&self, _file_name: &str, _main: &[u8]) -> Option<Companions> {
+        None
+    }
+
+    /// Makes somebody's transcript one of `session`, so that the agent goes on from it.
+    fn adopt(&self, _session: SessionId, main: &[u8]) -> Adopted {
+        Adopted { main: main.to_vec(), state: None }
+    }
 
     /// Blocks from saved transcripts, without a sandbox. `subagents` are pairs of id and file content, in any order.
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed;

@@ -20,4 +20,6 @@ pub use contract::{
 };
 pub use layout::{LayoutFile, LayoutRequest, Place};
 pub use registry::{adapter, adapters};
-pub use transcripts::{Growth, Parsed, PlainPlan, TranscriptFile, TranscriptName, TranscriptPlan};
+pub use transcripts::{
+    Adopted, Companions, Growth, Parsed, PlainPlan, TranscriptFile, TranscriptName, TranscriptPlan,
+};

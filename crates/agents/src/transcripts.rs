@@ -1,5 +1,6 @@
 //! What an agent keeps on disk.
 
+use serde_json::Value;
 use warren_domain::{Conversations, Usage};
 
 /// Where an agent keeps its own memory of a session: saved during a run, put back before the next.
@@ -111,6 +112,35 @@ impl TranscriptName {
             (id, None) => TranscriptName::Subagent(id.to_owned()),
         }
     }
+}
+
+/// Where subagents' transcripts lie, beside a main one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Companions {
+    /// The directory, relative to that of the main transcript.
+    pub directory: String,
+    /// What stands before the id in a file's name.
+    pub prefix: &'static str,
+    /// What stands after it.
+    pub suffix: &'static str,
+}
+
+impl Companions {
+    /// The subagent whose file this is, by its name within the directory.
+    #[must_use]
+    pub fn subagent<'a>(&self, file_name: &'a str) -> Option<&'a str> {
+        let id = file_name.strip_prefix(self.prefix)?.strip_suffix(self.suffix)?;
+        (!id.is_empty()).then_some(id)
+    }
+}
+
+/// A transcript that was somebody else's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adopted {
+    /// The main transcript as the agent must find it.
+    pub main: Vec<u8>,
+    /// What must be known to continue. See [`LaunchRequest::state`](crate::LaunchRequest::state).
+    pub state: Option<Value>,
 }
 
 /// What saved transcripts say.

@@ -30,6 +30,8 @@ pub trait Runtime: Send + Sync {
     fn sandboxes(&self) -> &dyn Sandboxes;
     /// What agents ask people.
     fn approvals(&self) -> &dyn Approvals;
+    /// Sessions made of what an agent left elsewhere.
+    fn imports(&self) -> &dyn Imports;
 }
 
 /// Making, finding and ending sessions.
@@ -99,6 +101,26 @@ pub trait Approvals: Send + Sync {
     async fn approval_get(&self, approval: ApprovalId) -> Result<ApprovalRecord, SessionError>;
     /// Records an answer and tells the agent, if it still waits. The same answer again changes nothing.
     async fn approval_resolve(&self, resolution: ApprovalResolution) -> Result<ApprovalRecord, SessionError>;
+}
+
+/// Sessions made of what an agent left elsewhere.
+#[async_trait]
+pub trait Imports: Send + Sync {
+    /// Makes a session whose past is in transcripts, and which its agent can go on from.
+    async fn session_import(
+        &self,
+        new: NewSession,
+        transcripts: Transcripts,
+    ) -> Result<SessionSummary, SessionError>;
+}
+
+/// An agent's own memory of a conversation.
+#[derive(Debug, Clone, Default)]
+pub struct Transcripts {
+    /// The conversation itself.
+    pub main: Vec<u8>,
+    /// Its subagents' threads, by id.
+    pub subagents: Vec<(String, Vec<u8>)>,
 }
 
 /// Reading what was recorded. Never makes a sandbox, never writes.

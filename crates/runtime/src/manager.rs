@@ -1,6 +1,7 @@
 //! The entry point: makes, finds and ends sessions, and hands everything else to their owners.
 
 mod approvals;
+mod imports;
 mod records;
 mod recovery;
 mod roster;
@@ -103,6 +104,10 @@ impl api::Runtime for SessionManager {
     }
 
     fn approvals(&self) -> &dyn api::Approvals {
+        self
+    }
+
+    fn imports(&self) -> &dyn api::Imports {
         self
     }
 }

@@ -6,6 +6,7 @@ mod calls;
 mod deadlines;
 mod files;
 mod identity;
+mod import;
 mod output;
 mod requests;
 mod run;
@@ -21,6 +22,7 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 pub(crate) use identity::Identity;
+pub(crate) use import::Imported;
 pub(crate) use requests::{Leave, Reply, Request};
 pub(crate) use status::{Status, StatusCell};
 

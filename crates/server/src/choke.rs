@@ -40,7 +40,10 @@ async fn enter(app: App, route: &'static Route, handler: Handler, request: Reque
     let media = accept::negotiate(route, &parts.headers)?;
     let query = Query::parse(route, &parts.uri)?;
     let body = match route.body {
-        Some(_) => body::read(&parts.headers, body, app.deps.options.body_limit).await?,
+        Some(taken) => {
+            let limit = taken.limit.unwrap_or(app.deps.options.body_limit);
+            body::read(&parts.headers, body, limit).await?
+        }
         None => Bytes::new(),
     };
     let is_safe = parts.method.is_safe();

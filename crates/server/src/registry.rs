@@ -51,6 +51,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::SessionEnd => boxed!(sessions::end),
         RouteName::SessionErase => boxed!(sessions::erase),
         RouteName::SessionGet => boxed!(sessions::get),
+        RouteName::SessionImport => boxed!(sessions::import),
         RouteName::SessionInterrupt => boxed!(sessions::interrupt),
         RouteName::SessionList => boxed!(sessions::list),
         RouteName::SessionLoad => boxed!(sessions::load),

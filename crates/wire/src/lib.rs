@@ -35,7 +35,7 @@ pub use profile::ProfileList;
 pub use routes::{Access, Answer, Media, Method, Query, QueryKind, Route, RouteName, Subject};
 pub use run::{Interrupted, RunItem, RunPage, RunProblem, RunReword};
 pub use session::{
-    Forced, RuntimeSessionData, SessionCreate, SessionEnd, SessionListItem, SessionOptions, SessionPage,
-    SessionPatch, SubagentThread, WorkspaceFile,
+    Forced, ImportedThread, RuntimeSessionData, SessionCreate, SessionEnd, SessionImport, SessionListItem,
+    SessionOptions, SessionPage, SessionPatch, SubagentThread, WorkspaceFile,
 };
 pub use table::ROUTES;

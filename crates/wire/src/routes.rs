@@ -103,6 +103,8 @@ pub struct Body {
     pub schema: &'static str,
     /// Whether it must be there.
     pub required: bool,
+    /// The most bytes, where it may be longer than the bodies of other routes.
+    pub limit: Option<usize>,
 }
 
 /// One way a route answers when all is well.
@@ -230,6 +232,7 @@ names! {
     SessionEnd = "session_end",
     SessionErase = "session_erase",
     SessionGet = "session_get",
+    SessionImport = "session_import",
     SessionInterrupt = "session_interrupt",
     SessionList = "session_list",
     SessionLoad = "session_load",

@@ -39,6 +39,42 @@ pub struct SessionCreate {
     pub options: Option<SessionOptions>,
 }
 
+/// Makes a session out of an agent's transcript.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionImport {
+    /// The agent that wrote the transcript, and will go on.
+    #[serde(rename = "type")]
+    pub agent_type: AgentType,
+    /// What the agent is given; the profile `default` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_profile_reference: Option<ProfileId>,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The client's own data, given back as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// The project; the token's own, or the default one, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    /// The main transcript, as the agent wrote it.
+    pub transcript: String,
+    /// Its subagents' transcripts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subagents: Vec<ImportedThread>,
+}
+
+/// A subagent's transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ImportedThread {
+    /// The agent's own name for it.
+    pub id: String,
+    /// As the agent wrote it.
+    pub transcript: String,
+}
+
 /// Defaults for the runs of a session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

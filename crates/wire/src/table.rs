@@ -96,6 +96,11 @@ pub const ROUTES: &[Route] = &[
         .takes("SessionCreate")
         .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionListItem") }])
         .fails(&[Code::NotFound, Code::AgentUnknown, Code::Unavailable]),
+    row(Name::SessionImport, Post, "/api/import", "Makes a session out of an agent's transcript")
+        .needs(Write, Visible)
+        .takes_much("SessionImport", LONGEST_IMPORT)
+        .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionListItem") }])
+        .fails(&[Code::NotFound, Code::AgentUnknown, Code::Unavailable]),
     row(Name::SessionList, Get, "/api/sessions", "Lists sessions, newest first")
         .needs(Read, Visible)
         .asks(&[
@@ -254,6 +259,8 @@ pub const ROUTES: &[Route] = &[
         .fails(&[Code::RunInProgress]),
 ];
 
+/// The longest transcripts that can be imported, with their subagents'.
+const LONGEST_IMPORT: usize = 256 << 20;
 /// The most entries of a log that one answer carries.
 const MAX_EVENTS: u64 = 5000;
 /// The longest a reader of a log may wait, in seconds.
@@ -317,12 +324,18 @@ impl Route {
     }
 
     const fn takes(mut self, schema: &'static str) -> Self {
-        self.body = Some(Body { schema, required: true });
+        self.body = Some(Body { schema, required: true, limit: None });
+        self
+    }
+
+    /// Takes a body that may be longer than others.
+    const fn takes_much(mut self, schema: &'static str, limit: usize) -> Self {
+        self.body = Some(Body { schema, required: true, limit: Some(limit) });
         self
     }
 
     const fn may_take(mut self, schema: &'static str) -> Self {
-        self.body = Some(Body { schema, required: false });
+        self.body = Some(Body { schema, required: false, limit: None });
         self
     }
 

@@ -1,7 +1,8 @@
 //! Making, finding and ending sessions.
 
 use async_trait::async_trait;
-use warren_domain::{Command, ErrorCode, SessionChanges, SessionId, WorkspaceId};
+use warren_agents::Adapter;
+use warren_domain::{AgentType, Command, ErrorCode, SessionChanges, SessionId, WorkspaceId};
 use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
 
 use super::SessionManager;
@@ -15,12 +16,7 @@ use crate::{
 #[async_trait]
 impl Sessions for SessionManager {
     async fn session_create(&self, new: NewSession) -> Result<SessionSummary, SessionError> {
-        let adapter =
-            warren_agents::adapter(new.agent_type.as_str()).ok_or_else(|| SessionError::Invalid {
-                code: ErrorCode::AgentUnknown,
-                message: format!("there is no agent `{}`", new.agent_type),
-                hint: Some("leave `type` out for the built-in agent".to_owned()),
-            })?;
+        let adapter = find_adapter(&new.agent_type)?;
         let new = NewSession { agent_type: adapter.agent_type(), ..new };
         let env = &self.shared.parts.env;
         let session = env.session_id();
@@ -111,6 +107,18 @@ impl Sessions for SessionManager {
         erased.map_err(|error| SessionError::internal("erase the session", error))?;
         self.erase_directories(&record).await
     }
+}
+
+/// The agent of this name or alias.
+pub(super) fn find_adapter(agent: &AgentType) -> Result<&'static dyn Adapter, SessionError> {
+    warren_agents::adapter(agent.as_str()).ok_or_else(|| {
+        let all: Vec<String> = warren_agents::adapters().iter().map(|agent| agent.agent_type().0).collect();
+        SessionError::Invalid {
+            code: ErrorCode::AgentUnknown,
+            message: format!("there is no agent `{agent}`"),
+            hint: Some(format!("`type` is one of {}; left out, it is the first", all.join(", "))),
+        }
+    })
 }
 
 impl SessionManager {

@@ -7,7 +7,7 @@ use warren_domain::{
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
-use super::{Next, SessionTask, run::Stop, sandbox::SandboxSlot};
+use super::{Imported, Next, SessionTask, run::Stop, sandbox::SandboxSlot};
 use crate::{
     api::{Force, NewMessage, SandboxReport, Sent, SessionError},
     recorder::RecordError,
@@ -24,6 +24,7 @@ pub(crate) enum Request {
     Reword(RunId, Content, Reply<()>),
     Drop(RunId, String, Reply<()>),
     Resolve(Box<ApprovalResolution>, Reply<()>),
+    Import(Box<Imported>, Reply<()>),
     Leave(Leave, Reply<()>),
     StartSandbox(Reply<()>),
     StopSandbox(Force, Reply<()>),
@@ -73,6 +74,7 @@ impl Request {
             | Request::Reword(_, _, reply)
             | Request::Drop(_, _, reply)
             | Request::Resolve(_, reply)
+            | Request::Import(_, reply)
             | Request::Leave(_, reply)
             | Request::StartSandbox(reply)
             | Request::StopSandbox(_, reply)
@@ -132,6 +134,10 @@ impl SessionTask {
             }
             Request::Resolve(resolution, reply) => {
                 let result = self.on_resolve(*resolution).await;
+                answer(reply, result)
+            }
+            Request::Import(imported, reply) => {
+                let result = self.on_import(*imported).await;
                 answer(reply, result)
             }
             Request::Leave(how, reply) => {

@@ -1,10 +1,12 @@
 //! Sessions.
 
 use axum::http::{HeaderValue, StatusCode, header};
-use warren_domain::{AgentType, ProfileId, ProjectId, SessionChanges, SessionId};
+use warren_domain::{AgentType, ProfileId, ProjectId, RunOptions, SessionChanges, SessionId};
 use warren_gateway::WorkspaceChoice;
-use warren_runtime::api::{Force, NewSession, SessionError, SessionQuery, StateFilter};
-use warren_wire::{Forced, Interrupted, SessionCreate, SessionEnd, SessionPage, SessionPatch};
+use warren_runtime::api::{
+    Force, NewSession, SessionError, SessionQuery, SessionSummary, StateFilter, Transcripts,
+};
+use warren_wire::{Forced, Interrupted, SessionCreate, SessionEnd, SessionImport, SessionPage, SessionPatch};
 
 use crate::{
     choke::Call,
@@ -36,7 +38,32 @@ pub(crate) async fn create(call: Call) -> Answer {
         metadata: wanted.metadata.unwrap_or_default(),
         options: convert::options(wanted.options.unwrap_or_default()),
     };
-    let made = call.runtime().sessions().session_create(new).await?;
+    created(call.runtime().sessions().session_create(new).await?)
+}
+
+pub(crate) async fn import(call: Call) -> Answer {
+    let wanted: SessionImport = call.json()?;
+    check_name(wanted.name.as_deref())?;
+    let (identity, gateway) = (call.identity()?, call.app().gateway());
+    let project = gateway.project_resolve(identity, wanted.project_id).await?;
+    let profile = wanted.agent_profile_reference.unwrap_or_else(|| ProfileId::from("default"));
+    gateway.profile_get(identity, &profile).await?;
+    let new = NewSession {
+        partition: identity.partition.clone(),
+        project,
+        workspace: None,
+        agent_type: wanted.agent_type,
+        profile,
+        name: wanted.name,
+        metadata: wanted.metadata.unwrap_or_default(),
+        options: RunOptions::default(),
+    };
+    let subagents = wanted.subagents.into_iter().map(|thread| (thread.id, thread.transcript.into_bytes()));
+    let transcripts = Transcripts { main: wanted.transcript.into_bytes(), subagents: subagents.collect() };
+    created(call.runtime().imports().session_import(new, transcripts).await?)
+}
+
+fn created(made: SessionSummary) -> Answer {
     let path = format!("/api/sessions/{}", made.record.session_id);
     let mut response = respond::json(StatusCode::CREATED, &convert::session(made))?;
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_str(&path).map_err(Failure::internal)?);

@@ -18,9 +18,10 @@ use warren_domain::{
 };
 use warren_env::Env;
 use warren_runtime::api::{
-    ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, LogEntry, NewMessage, NewSession, Page,
-    Records, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError,
-    SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, UsageQuery, UsageRow,
+    ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, Imports, LogEntry, NewMessage,
+    NewSession, Page, Records, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail,
+    SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts,
+    UsageQuery, UsageRow,
 };
 use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
 
@@ -91,6 +92,20 @@ impl Runtime for FakeRuntime {
     }
     fn approvals(&self) -> &dyn Approvals {
         self
+    }
+    fn imports(&self) -> &dyn Imports {
+        self
+    }
+}
+
+#[async_trait]
+impl Imports for FakeRuntime {
+    async fn session_import(
+        &self,
+        new: NewSession,
+        _past: Transcripts,
+    ) -> Result<SessionSummary, SessionError> {
+        self.session_create(new).await
     }
 }
 

@@ -9,8 +9,9 @@ use warren_domain::{AgentProfile, Event};
 use crate::{
     ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
     MessagePage, MessageSend, Problem, ProfileList, Ready, RunItem, RunPage, RunReword, RuntimeSessionData,
-    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionListItem, SessionPage, SessionPatch,
-    SessionsChanged, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, UsageReport, WhoAmI,
+    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionImport, SessionListItem, SessionPage,
+    SessionPatch, SessionsChanged, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, UsageReport,
+    WhoAmI,
 };
 
 /// Every type that a route takes or gives, with all types inside them.
@@ -33,6 +34,7 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<ApprovalAnswer>(&mut found);
     add::<ApprovalPage>(&mut found);
     add::<RunPage>(&mut found);
+    add::<SessionImport>(&mut found);
     add::<RunReword>(&mut found);
     add::<RuntimeSessionData>(&mut found);
     add::<SandboxItem>(&mut found);

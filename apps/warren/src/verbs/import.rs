@@ -1,0 +1,45 @@
+//! `warren import`: a session made of a transcript.
+
+use anyhow::Result;
+use serde_json::value::RawValue;
+use warren_domain::ProfileId;
+use warren_wire::{ImportedThread, SessionImport, SessionListItem};
+
+use crate::{cli, connect::with_server, report::Outcome, setting::Setting, terminal::Terminal, transcripts};
+
+/// Runs the verb.
+pub(crate) async fn run(setting: &Setting, args: cli::Import, terminal: &mut Terminal) -> Result<Outcome> {
+    let agent = transcripts::agent(&args.agent)?;
+    let found = transcripts::read(agent, &args.paths)?;
+    let name = args.name.clone().or_else(|| {
+        let path = args.paths.first()?;
+        path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
+    });
+    let thread = |(id, content): (String, Vec<u8>)| ImportedThread { id, transcript: text(content) };
+    let import = SessionImport {
+        agent_type: agent.agent_type(),
+        agent_profile_reference: args.profile.as_deref().map(ProfileId::from),
+        name,
+        metadata: None,
+        project_id: None,
+        transcript: text(found.main),
+        subagents: found.subagents.into_iter().map(thread).collect(),
+    };
+    with_server(setting, async |client| {
+        let answer: Box<RawValue> = client.post("/api/import", &import).await?;
+        if args.json {
+            terminal.line(answer.get())?;
+        } else {
+            let session: SessionListItem = serde_json::from_str(answer.get())?;
+            terminal.line(&session.session_id.to_string())?;
+            eprintln!("To go on: warren run --session {} \"…\"", session.session_id);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// What is not UTF-8 could not be read by the agent either.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}

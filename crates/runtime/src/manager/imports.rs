@@ -1,0 +1,48 @@
+//! Sessions made of what an agent left elsewhere.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use warren_agents::{Adapter, TranscriptName};
+
+use super::SessionManager;
+use crate::{
+    api::{Imports, NewSession, SessionError, SessionSummary, Sessions as _, Transcripts},
+    session::{Imported, Request},
+};
+
+#[async_trait]
+impl Imports for SessionManager {
+    async fn session_import(
+        &self,
+        new: NewSession,
+        transcripts: Transcripts,
+    ) -> Result<SessionSummary, SessionError> {
+        let created = self.session_create(new).await?;
+        let session = created.record.session_id;
+        let adapter = super::sessions::find_adapter(&created.record.agent_type)?;
+        // Long transcripts take their time, and others share this thread.
+        let read = tokio::task::spawn_blocking(move || read(adapter, session, transcripts)).await;
+        let taken = match read {
+            Ok(imported) => self.ask(session, |reply| Request::Import(Box::new(imported), reply)).await,
+            Err(error) => Err(SessionError::internal("read the transcript", error)),
+        };
+        match taken {
+            Ok(()) => self.session_get(session).await,
+            Err(error) => {
+                // Half a past is worse than none. If even that fails, the session is there to be erased by hand.
+                let _ = self.session_erase(session).await;
+                Err(error)
+            }
+        }
+    }
+}
+
+fn read(adapter: &dyn Adapter, session: warren_domain::SessionId, transcripts: Transcripts) -> Imported {
+    let Transcripts { main, subagents } = transcripts;
+    let conversations = adapter.parse(&main, &subagents).conversations;
+    let adopted = adapter.adopt(session, &main);
+    let files = subagents.into_iter().map(|(id, content)| (TranscriptName::Subagent(id).stored(), content));
+    let main = (TranscriptName::Main.stored(), adopted.main);
+    let files = std::iter::once(main).chain(files).map(|(name, content)| (name, Bytes::from(content)));
+    Imported { conversations, files: files.collect(), state: adopted.state }
+}

@@ -1,0 +1,92 @@
+//! A past that was somebody else's, put before a session's own.
+
+use bytes::Bytes;
+use serde_json::Value;
+use warren_domain::{
+    Block, BlockStatus, ConversationId, Conversations, Draft, ErrorCode, EventBody, Seq, SubagentStarted,
+};
+
+use super::{SessionTask, requests::Failure, transcripts::save_state};
+use crate::{api::SessionError, recorder::RecordError};
+
+/// At most this many entries go into one commit.
+const AT_ONCE: usize = 500;
+
+/// What is known of a past.
+pub(crate) struct Imported {
+    pub(crate) conversations: Conversations,
+    /// The transcripts, by the name under which each is stored.
+    pub(crate) files: Vec<(String, Bytes)>,
+    /// What the agent needs to go on.
+    pub(crate) state: Option<Value>,
+}
+
+impl SessionTask {
+    /// Records the blocks of a past, and keeps what the agent needs to go on from it. Only a session in which nothing
+    /// happened can get one.
+    pub(super) async fn on_import(&mut self, imported: Imported) -> Result<(), Failure> {
+        if self.recorder.head != Seq(1) {
+            return Err(Failure::Refused(SessionError::Invalid {
+                code: ErrorCode::Conflict,
+                message: "the session has a past of its own".to_owned(),
+                hint: None,
+            }));
+        }
+        if imported.conversations.main().is_empty() {
+            return Err(Failure::Refused(SessionError::Invalid {
+                code: ErrorCode::BadRequest,
+                message: "there is no conversation in the transcript".to_owned(),
+                hint: Some("is it of the agent that `type` names?".to_owned()),
+            }));
+        }
+        self.keep(&imported).await.map_err(RecordError::Read)?;
+        let drafts = drafts(&imported.conversations);
+        for chunk in drafts.chunks(AT_ONCE) {
+            self.recorder.record(chunk.to_vec(), |_| Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    async fn keep(&self, imported: &Imported) -> Result<(), warren_store::ReadError> {
+        let (session, store) = (self.identity.session, &self.shared.parts.store.transcripts);
+        for (name, content) in &imported.files {
+            store.write_transcript(session, name, 0, content.clone()).await?;
+        }
+        match &imported.state {
+            Some(state) => save_state(session, state, store.as_ref()).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// The events that fold to these threads.
+fn drafts(conversations: &Conversations) -> Vec<Draft> {
+    let main = thread(&ConversationId::main(), conversations.main());
+    let subagents = conversations.subagents().flat_map(|(id, blocks)| {
+        let input = blocks.iter().find_map(|block| match block {
+            Block::UserMessage { content, .. } => Some(content.to_text()),
+            _ => None,
+        });
+        let started = EventBody::SubagentStarted(SubagentStarted {
+            subagent_id: id.as_str().to_owned(),
+            name: None,
+            input: Value::from(input.unwrap_or_default()),
+            tool_use_id: None,
+            parent: ConversationId::main(),
+        });
+        let completed = EventBody::SubagentCompleted {
+            subagent_id: id.as_str().to_owned(),
+            status: BlockStatus::Success,
+            output: None,
+            usage: None,
+        };
+        let within = move |body| Draft::of_session(body).within(id.clone());
+        std::iter::once(within(started)).chain(thread(id, blocks)).chain([within(completed)])
+    });
+    main.into_iter().chain(subagents).collect()
+}
+
+fn thread(id: &ConversationId, blocks: &[Block]) -> Vec<Draft> {
+    let whole = |block: &Block| EventBody::BlockComplete { block: block.clone() };
+    blocks.iter().map(|block| Draft::of_session(whole(block)).within(id.clone())).collect()
+}
