@@ -26,7 +26,11 @@ async fn every_route_that_takes_a_body_refuses_a_bad_one() {
             (&[b' '; 4097], "TOO_LARGE", 413),
         ];
         for (body, code, status) in bodies {
-            let sent = row(route, session).header(header::AUTHORIZATION, &bearer);
+            let mut sent = row(route, session).header(header::AUTHORIZATION, &bearer);
+            // A body that may be long is refused by the length it announces.
+            if let Some(limit) = route.body.and_then(|body| body.limit).filter(|_| status == 413) {
+                sent = sent.header(header::CONTENT_LENGTH, limit + 1);
+            }
             let reply = server.call(sent.body(Body::from(body.to_vec())).expect("a request")).await;
             assert_eq!((reply.problem().as_str(), reply.status.as_u16()), (code, status), "{}", route.name);
         }
