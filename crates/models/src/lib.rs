@@ -24,7 +24,13 @@ mod upstream;
 mod anthropic;
 pub mod demo;
 
+mod egress;
+
 pub use caller::{Caller, Ending, Exchange, Feature};
+pub use egress::{
+    Egress, EgressCaller, EgressDecision, EgressNetwork, EgressOptions, EgressRules, EgressSlots,
+    EgressStream, PrivateTargetError, PrivateTargets, RuleError, SystemNetwork, TlsNames,
+};
 pub use format::{CONVERSATION_HEADER, Format};
 pub use gateway::{Gateway, UpstreamSummary};
 pub use options::{Limits, Options, Pace, Timeouts, UpstreamOptions};
