@@ -137,6 +137,30 @@ pub const KEYS: &[Key] = &[
         "`postgres://…` to keep everything in PostgreSQL, or `sqlite:PATH`. By default SQLite in the data directory.",
     ),
     key(
+        "egress.allow",
+        Kind::List,
+        "Hosts that every sandbox may reach through the egress proxy, besides what its profile allows: `example.com`, \
+         `*.example.com` or a public address, with `:port` behind it unless ports 80 and 443 are meant. Nothing else leaves a \
+         sandbox.",
+    ),
+    key(
+        "egress.allow_private",
+        Kind::List,
+        "Exact places, as `host:port`, that sandboxes may reach although their addresses are private, loopback or otherwise \
+         not public. The server itself is never reached.",
+    ),
+    key(
+        "agents.registry",
+        Kind::Text,
+        "The npm registry that agents' programs come from. If it is not set, `NPM_CONFIG_REGISTRY` of the environment is taken.",
+    ),
+    key(
+        "agents.cache_directory",
+        Kind::Path,
+        "A directory in which downloaded packages are kept, so that they are downloaded once for several data directories. \
+         Each is verified again when it is used.",
+    ),
+    key(
         "models.anthropic.base_url",
         Kind::Text,
         "Where the Anthropic API begins. If it is not set, `ANTHROPIC_BASE_URL` of the server's environment is taken. Set \

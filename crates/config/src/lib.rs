@@ -28,8 +28,8 @@ pub use keys::{KEYS, Key, Kind};
 pub use layers::{Loaded, Origin, load};
 pub use raw::RawConfig;
 pub use resolve::{
-    Anthropic, Config, Credentials, Database, Limits, Models, Price, Runs, Sandbox, SandboxBackend, Server,
-    Storage,
+    Agents, Anthropic, Config, Credentials, Database, Egress, Limits, Models, Price, Runs, Sandbox,
+    SandboxBackend, Server, Storage,
 };
 pub use secret::Secret;
 pub use show::show;

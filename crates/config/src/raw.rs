@@ -28,6 +28,8 @@ raw! {
         sandbox: RawSandbox,
         runs: RawRuns,
         storage: RawStorage,
+        egress: RawEgress,
+        agents: RawAgents,
         models: RawModels,
     }
 }
@@ -66,6 +68,16 @@ raw! {
 raw! {
     /// `[storage]`
     RawStorage { database_url: Option<String>, }
+}
+
+raw! {
+    /// `[egress]`
+    RawEgress { allow: Option<Vec<String>>, allow_private: Option<Vec<String>>, }
+}
+
+raw! {
+    /// `[agents]`
+    RawAgents { registry: Option<String>, cache_directory: Option<PathBuf>, }
 }
 
 raw! {

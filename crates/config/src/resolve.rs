@@ -1,6 +1,7 @@
 //! What the program believes: everything present, everything legal.
 
 mod models;
+mod outside;
 
 use std::{
     net::SocketAddr,
@@ -15,6 +16,7 @@ use crate::{
 };
 
 pub use models::{Anthropic, Credentials, Models, Price};
+pub use outside::{Agents, Egress};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -32,6 +34,10 @@ pub struct Config {
     pub runs: Runs,
     /// Where things are kept.
     pub storage: Storage,
+    /// The egress proxy's part.
+    pub egress: Egress,
+    /// The part of whoever gets agents' programs.
+    pub agents: Agents,
     /// The model gateway's part.
     pub models: Models,
 }
@@ -123,6 +129,8 @@ impl Config {
             sandbox: sandbox(raw.sandbox)?,
             runs: runs(&raw.runs)?,
             storage: Storage { database: database(raw.storage.database_url, directory)? },
+            egress: outside::egress(raw.egress)?,
+            agents: outside::agents(raw.agents, directory, environment)?,
             models: models::resolve(raw.models, directory, environment)?,
         })
     }

@@ -27,6 +27,10 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("runs.time_budget_seconds", config.runs.hard_budget.as_secs().to_string()),
         ("runs.soft_budget_percent", soft_percent(config).to_string()),
         ("storage.database_url", quoted(database(&config.storage.database))),
+        ("egress.allow", list(&config.egress.allow)),
+        ("egress.allow_private", list(&config.egress.allow_private)),
+        ("agents.registry", quoted(without_password(config.agents.registry.expose()))),
+        ("agents.cache_directory", config.agents.cache_directory.as_deref().map(path).unwrap_or_default()),
         ("models.anthropic.base_url", quoted(&anthropic.base_url)),
         ("models.anthropic.api_key_env", quoted(&anthropic.api_key_env)),
         ("models.anthropic.api_key_file", String::new()),
@@ -49,6 +53,10 @@ impl Credentials {
 
 fn quoted(value: impl std::fmt::Display) -> String {
     toml::Value::String(value.to_string()).to_string()
+}
+
+fn path(path: &std::path::Path) -> String {
+    quoted(path.display())
 }
 
 fn list(values: &[String]) -> String {

@@ -64,6 +64,12 @@ fn every_key_can_be_set_in_the_file_and_is_shown_as_it_was_written() {
         soft_budget_percent = 75
         [storage]
         database_url = "postgres://ada:s3cr3t@db.example.org/warren?sslpassword=x"
+        [egress]
+        allow = ["example.org", "*.example.com:8443"]
+        allow_private = ["10.0.0.5:8080"]
+        [agents]
+        registry = "https://ada:s3cr3t@npm.example.org/"
+        cache_directory = "/var/cache/warren"
         [models.anthropic]
         base_url = "https://proxy.example.org/"
         api_key_env = "MY_KEY"
@@ -90,6 +96,10 @@ sandbox.resource_limits.disk = "1048577B"
 runs.time_budget_seconds = 100
 runs.soft_budget_percent = 75
 storage.database_url = "postgres://ada@db.example.org/warren"
+egress.allow = ["example.org", "*.example.com:8443"]
+egress.allow_private = ["10.0.0.5:8080"]
+agents.registry = "https://ada@npm.example.org"
+agents.cache_directory = "/var/cache/warren"
 models.anthropic.base_url = "https://proxy.example.org"
 models.anthropic.api_key_env = "MY_KEY"
 models.anthropic.api_key_file = 
@@ -176,6 +186,21 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "`runs.soft_budget_percent` cannot be `101`",
             "write a number from 1 to 100",
         ),
+        (
+            "[egress]\nallow = ['http://a.example']",
+            "`egress.allow` cannot be `http://a.example`",
+            "write `example.com`, `*.example.com` or an address, with `:port` behind it unless 80 and 443 are meant",
+        ),
+        (
+            "[egress]\nallow_private = ['10.0.0.5']",
+            "`egress.allow_private` cannot be `10.0.0.5`",
+            "write one host or address with its port, such as `10.0.0.5:8080`",
+        ),
+        (
+            "[agents]\nregistry = 'npm.example.org'",
+            "`agents.registry` cannot be of that scheme",
+            "write a URL that begins with `https://`",
+        ),
         ("listen = 3", "`DIR/warren.toml` is not a valid configuration", ""),
         ("listen", "`DIR/warren.toml` is not a valid configuration", ""),
     ];
@@ -225,6 +250,18 @@ fn a_key_can_be_in_a_file_of_the_data_directory() {
 }
 
 #[test]
+fn the_registry_is_npm_s_own_unless_it_is_named_here() {
+    let npm = Environment::from([("NPM_CONFIG_REGISTRY", "http://127.0.0.1:4873/")]);
+    let registry = |file: &str, environment: &Environment| {
+        load_text(file, environment).expect("legal").config.agents.registry.expose().to_owned()
+    };
+    let none = Environment::default();
+    assert_eq!(registry("", &none), "https://registry.npmjs.org");
+    assert_eq!(registry("", &npm), "http://127.0.0.1:4873");
+    assert_eq!(registry("agents.registry = 'https://npm.example.org'", &npm), "https://npm.example.org");
+}
+
+#[test]
 fn a_named_file_must_exist() {
     let error = load(Path::new("/nowhere"), Some(Path::new("/nowhere/x.toml")), &Environment::default());
     assert_eq!(error.expect_err("refused").to_string(), "failed to read `/nowhere/x.toml`");
@@ -233,7 +270,8 @@ fn a_named_file_must_exist() {
 #[test]
 fn no_secret_is_in_any_text_made_of_the_options() {
     let environment = Environment::from([("ANTHROPIC_API_KEY", "sk-secret")]);
-    let file = "storage.database_url = 'postgres://u:pw@secret@host/db?password=secret'";
+    let file = "storage.database_url = 'postgres://u:pw@secret@host/db?password=secret'\n\
+                agents.registry = 'https://u:secret@host'";
     let loaded = load_text(file, &environment).expect("legal");
     let text = format!("{loaded:?} {:?} {environment:?}", show(&loaded.config));
     assert!(!text.contains("secret"), "{text}");

@@ -1,0 +1,76 @@
+//! What is outside of this machine: where sandboxes may go, and where agents' programs come from.
+
+use std::path::{Path, PathBuf};
+
+use super::invalid;
+use crate::{
+    ConfigError, Environment, Secret,
+    raw::{RawAgents, RawEgress},
+};
+
+const DEFAULT_REGISTRY: &str = "https://registry.npmjs.org";
+
+/// The egress proxy's part. Whoever uses the rules reads them; here only what cannot be one is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Egress {
+    /// What every sandbox may reach.
+    pub allow: Vec<String>,
+    /// Exact places that may be reached although they are private.
+    pub allow_private: Vec<String>,
+}
+
+/// The part of whoever gets agents' programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agents {
+    /// The npm registry, by its URL; the URL may hold a password.
+    pub registry: Secret,
+    /// Where downloaded packages are kept, if anywhere.
+    pub cache_directory: Option<PathBuf>,
+}
+
+pub(super) fn egress(raw: RawEgress) -> Result<Egress, ConfigError> {
+    let (allow, allow_private) = (raw.allow.unwrap_or_default(), raw.allow_private.unwrap_or_default());
+    let is_host = |text: &str| !text.is_empty() && text != "*" && !text.contains(['/', ' ', '@', ',']);
+    if let Some(rule) = allow.iter().find(|rule| !is_host(rule)) {
+        return Err(invalid(
+            "egress.allow",
+            rule,
+            "write `example.com`, `*.example.com` or an address, with `:port` behind it unless 80 and 443 are meant",
+        ));
+    }
+    let has_port = |text: &str| text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if let Some(place) = allow_private.iter().find(|place| {
+        let place = place.as_str();
+        !is_host(place) || !has_port(place) || place.contains('*')
+    }) {
+        return Err(invalid(
+            "egress.allow_private",
+            place,
+            "write one host or address with its port, such as `10.0.0.5:8080`",
+        ));
+    }
+    Ok(Egress { allow, allow_private })
+}
+
+pub(super) fn agents(
+    raw: RawAgents,
+    directory: &Path,
+    environment: &Environment,
+) -> Result<Agents, ConfigError> {
+    // npm itself reads both spellings.
+    let from_npm = || environment.get("NPM_CONFIG_REGISTRY").or(environment.get("npm_config_registry"));
+    let registry =
+        raw.registry.or_else(|| from_npm().map(str::to_owned)).unwrap_or_else(|| DEFAULT_REGISTRY.to_owned());
+    if !registry.starts_with("https://") && !registry.starts_with("http://") {
+        // Not the text itself: it may hold a password.
+        return Err(ConfigError::Value {
+            key: "agents.registry",
+            value: "of that scheme".to_owned(),
+            hint: "write a URL that begins with `https://`",
+        });
+    }
+    Ok(Agents {
+        registry: Secret::new(registry.trim_end_matches('/')),
+        cache_directory: raw.cache_directory.map(|path| directory.join(path)),
+    })
+}
