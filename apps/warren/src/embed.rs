@@ -17,7 +17,7 @@ use warren_config::{Config, Credentials};
 use warren_domain::NodeId;
 use warren_env::{Env, TaskKind, Tasks};
 use warren_gateway::{Bootstrap, Gateway, Records};
-use warren_models::Gateway as ModelGateway;
+use warren_models::{Egress, Gateway as ModelGateway};
 use warren_runtime::{NoPrograms, Parts, SessionManager};
 use warren_sandbox::{Backend as _, Probe, local::Local};
 use warren_server::{Deps, ServeOptions, router, serve};
@@ -72,7 +72,7 @@ impl Server {
         let config = setting.load()?.config;
         // First of all: a port that is taken must not cost a recovery.
         let (listener, address) = listen::bind(listen).await?;
-        let core = Core::assemble(&config, &lock).await?;
+        let core = Core::assemble(&config, &lock, address).await?;
         if core.owner.is_new {
             lock.keep_token(core.owner.secret.expose())?;
         }
@@ -126,7 +126,7 @@ impl Server {
 
 impl Core {
     /// Opens the store, the sandboxes and the models, and takes up what an earlier server left.
-    async fn assemble(config: &Config, lock: &Lock) -> Result<Self> {
+    async fn assemble(config: &Config, lock: &Lock, address: SocketAddr) -> Result<Self> {
         let directory = lock.home().directory();
         let env = Env::system();
         let (tasks, store_tasks) = (Tasks::new(), Tasks::new());
@@ -145,6 +145,7 @@ impl Core {
             live,
             backend: backend.clone(),
             models,
+            egress: Egress::new(options::egress(config, address)?),
             programs: Arc::new(NoPrograms),
             env: env.clone(),
             tasks: tasks.clone(),

@@ -5,6 +5,7 @@ mod suite {
     pub(crate) mod busy;
     pub(crate) mod cli;
     pub(crate) mod commands;
+    pub(crate) mod egress;
     pub(crate) mod input;
     pub(crate) mod kill;
     pub(crate) mod life;

@@ -48,6 +48,9 @@ pub struct AgentProfile {
     /// Environment of the agent. Never a place for secrets: the sandbox can read it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment_variables: BTreeMap<String, String>,
+    /// Hosts the agent may reach: `example.com`, `*.example.com`, each perhaps with a port. Nothing else leaves a sandbox.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub egress_allow: Vec<String>,
     /// Files a new workspace starts with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub default_workspace_files: Vec<WorkspaceTemplateFile>,
@@ -158,6 +161,7 @@ impl AgentProfile {
             bundled_mcps: Vec::new(),
             external_mcps: Vec::new(),
             environment_variables: BTreeMap::new(),
+            egress_allow: Vec::new(),
             default_workspace_files: Vec::new(),
             command: None,
             model: None,

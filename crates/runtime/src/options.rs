@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use warren_domain::NodeId;
 use warren_env::{Env, Tasks};
-use warren_models::Gateway as ModelGateway;
+use warren_models::{Egress, Gateway as ModelGateway};
 use warren_sandbox::{Backend, Layer, Limits};
 use warren_store::{Live, Store};
 
@@ -78,6 +78,8 @@ pub struct Parts {
     pub backend: Arc<dyn Backend>,
     /// What agents' model calls go through.
     pub models: ModelGateway,
+    /// What else sandboxes may reach goes through.
+    pub egress: Egress,
     /// Agents' programs on this machine.
     pub programs: Arc<dyn Programs>,
     /// Time and ids.

@@ -8,6 +8,7 @@ mod files;
 mod identity;
 mod import;
 mod output;
+mod outside;
 mod requests;
 mod run;
 mod run_record;

@@ -5,10 +5,13 @@ use std::{ffi::OsString, net::SocketAddr, path::Path, time::Duration};
 use anyhow::{Context as _, Result};
 use warren_config::{Config, Credentials, Database};
 use warren_domain::NodeId;
-use warren_models::{Pace, Price, PriceTable, Secret, UpstreamOptions};
+use warren_models::{
+    EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
+};
 use warren_sandbox::{Layer, Limits};
 
 use super::LAUNCHER;
+use crate::report::Advised;
 
 pub(super) fn store(config: &Config, directory: &Path) -> warren_store::Options {
     let database = match &config.storage.database {
@@ -52,6 +55,19 @@ pub(super) fn models(config: &Config) -> warren_models::Options {
         pace: Pace { delta, ..Pace::default() },
         ..warren_models::Options::default()
     }
+}
+
+/// What sandboxes may reach, whatever their profiles say. This server itself is never among it.
+pub(super) fn egress(config: &Config, address: SocketAddr) -> Result<EgressOptions> {
+    let advised = |text: String, hint: &str| Advised::new(text, hint.to_owned());
+    Ok(EgressOptions {
+        allow: EgressRules::parse(&config.egress.allow)
+            .map_err(|error| advised(error.to_string(), error.hint()))?,
+        allow_private: PrivateTargets::parse(&config.egress.allow_private)
+            .map_err(|error| advised(error.to_string(), error.hint()))?,
+        listeners: vec![address],
+        ..EgressOptions::default()
+    })
 }
 
 pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren_runtime::Options {

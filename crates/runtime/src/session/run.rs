@@ -373,7 +373,7 @@ impl SessionTask {
         };
         let launch = adapter.launch(&request).map_err(|error| not_launched(&error))?;
         // Calls are admitted before the agent can make one.
-        ready.calls.belong_to(Some(record.run_id));
+        ready.belong_to(Some(record.run_id));
         let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);
         Agent::start(record.run_id, sandbox, launch, codec, self.sender.clone(), &self.shared.parts.tasks)
             .await
@@ -396,7 +396,7 @@ impl SessionTask {
         }
         self.on_end_of_output().await?;
         if let Some(ready) = self.sandbox.ready() {
-            ready.calls.belong_to(None);
+            ready.belong_to(None);
             ready.transcripts.flush().await;
         }
         self.rescan().await?;

@@ -12,6 +12,7 @@ use warren_sandbox::{LimitHit, Sandbox, SandboxId};
 
 use super::{
     Reply, SessionTask,
+    outside::Outside,
     run::Stop,
     signal::{Healthy, Signal},
     start::{StartFailure, Started, start},
@@ -49,6 +50,7 @@ pub(super) struct Starting {
 pub(super) struct Ready {
     pub(super) sandbox: Sandbox,
     pub(super) calls: std::sync::Arc<Calls>,
+    pub(super) outside: std::sync::Arc<Outside>,
     pub(super) transcripts: TranscriptKeeper,
     pub(super) programs: std::collections::BTreeMap<String, Vec<String>>,
     restart_count: u32,
@@ -107,6 +109,12 @@ impl SandboxSlot {
 }
 
 impl Ready {
+    /// From now on model calls and connections belong to `run`; with `None` they are refused.
+    pub(super) fn belong_to(&self, run: Option<warren_domain::RunId>) {
+        self.calls.belong_to(run);
+        self.outside.belong_to(run);
+    }
+
     /// Asks for a sign of life; the answer comes as a signal.
     pub(super) fn check_health(&self, sender: mpsc::Sender<Signal>, patience: Duration, tasks: &Tasks) {
         let (id, guest) = (self.sandbox.id.clone(), self.sandbox.guest.clone());
@@ -149,6 +157,7 @@ impl SessionTask {
                 self.sandbox = SandboxSlot::Ready(Box::new(Ready {
                     sandbox: started.sandbox,
                     calls: started.calls,
+                    outside: started.outside,
                     transcripts: started.transcripts,
                     programs: started.programs,
                     restart_count,

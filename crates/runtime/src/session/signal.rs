@@ -4,7 +4,7 @@ use warren_domain::RunId;
 use warren_models::Exchange;
 use warren_sandbox::{LimitHit, SandboxId};
 
-use super::{SessionTask, agent::AgentExit, agent::Line, files::Seen, start::Started};
+use super::{SessionTask, agent::AgentExit, agent::Line, files::Seen, outside::Decided, start::Started};
 use crate::recorder::RecordError;
 
 /// How many signals may wait. When full, whoever sends waits too: the agent's output backs up into the sandbox.
@@ -20,6 +20,8 @@ pub(super) enum Signal {
     Exited(RunId, AgentExit),
     /// A model call ended.
     Called(Box<Exchange>),
+    /// Something in the sandbox wanted to reach a host.
+    Egress(Box<Decided>),
     /// Files of the workspace changed.
     Files(Vec<Seen>),
     /// The watcher lost count: look at the whole tree.
@@ -46,6 +48,7 @@ impl SessionTask {
             Signal::Line(run, line) => self.on_lines(run, line).await,
             Signal::Exited(run, exit) => self.on_exited(run, exit).await,
             Signal::Called(exchange) => self.on_called(*exchange).await,
+            Signal::Egress(decided) => self.on_egress(*decided).await,
             Signal::Files(seen) => self.on_files(seen).await,
             Signal::FilesUncertain => self.rescan().await,
             Signal::SandboxGone(id, exit) => self.on_sandbox_gone(&id, &exit).await,

@@ -15,6 +15,7 @@ use super::{
     Identity,
     calls::Calls,
     files::seen,
+    outside::{self, Outside},
     signal::Signal,
     transcripts::{TranscriptKeeper, put_back},
 };
@@ -47,6 +48,7 @@ pub(super) fn endpoints() -> Vec<ModelEndpoint> {
 pub(super) struct Started {
     pub(super) sandbox: Sandbox,
     pub(super) calls: Arc<Calls>,
+    pub(super) outside: Arc<Outside>,
     pub(super) transcripts: TranscriptKeeper,
     /// Programs it can see, by name: the words that start each.
     pub(super) programs: BTreeMap<String, Vec<String>>,
@@ -122,14 +124,19 @@ pub(super) async fn start(
             agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
         },
         uid: uid_of(&identity, &shared).await?,
-        env: BTreeMap::new(),
+        env: outside::environment(),
         limits: shared.options.limits.clone(),
         required: shared.options.required.clone(),
     };
+    let outside = Outside::new(&profile, signals.clone()).map_err(|error| StartFailure {
+        hint: Some(error.hint().to_owned()),
+        ..StartFailure::new(ErrorCode::BadRequest, &error)
+    })?;
+    let outside = Arc::new(outside);
     let sandbox = shared.parts.backend.start(spec).await?;
     let tasks = shared.parts.tasks.child();
     let until_dropped = tasks.token().drop_guard();
-    let furnished = furnish(&identity, adapter, &shared, &sandbox, &tasks, signals.clone());
+    let furnished = furnish(&identity, adapter, &shared, &sandbox, &outside, &tasks, signals.clone());
     let (calls, transcripts) =
         furnished.await.map_err(|error| StartFailure::new(ErrorCode::SandboxError, error.as_ref()))?;
     lay_out(&sandbox.guest, &layout, is_new_workspace)
@@ -137,7 +144,7 @@ pub(super) async fn start(
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
     let programs = installed.into_iter().map(|program| (program.name, program.argv)).collect();
-    Ok(Started { sandbox, calls, transcripts, programs, tasks, until_dropped })
+    Ok(Started { sandbox, calls, outside, transcripts, programs, tasks, until_dropped })
 }
 
 pub(super) fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {
@@ -192,6 +199,7 @@ async fn furnish(
     adapter: &'static dyn Adapter,
     shared: &Arc<Shared>,
     sandbox: &Sandbox,
+    outside: &Arc<Outside>,
     tasks: &Tasks,
     signals: mpsc::Sender<Signal>,
 ) -> Result<(Arc<Calls>, TranscriptKeeper), Box<dyn std::error::Error + Send + Sync>> {
@@ -200,6 +208,7 @@ async fn furnish(
     put_back(identity.session, plan.as_ref(), guest, shared.parts.store.transcripts.as_ref()).await?;
     let calls = Arc::new(Calls::new(signals.clone()));
     serve_models(guest, shared, calls.clone(), tasks).await?;
+    outside::serve(guest, shared.parts.egress.clone(), outside.clone(), tasks).await?;
     watch_files(guest, tasks, signals).await?;
     let store = shared.parts.store.transcripts.clone();
     let keeper = TranscriptKeeper::start(identity.session, plan, guest.clone(), store, tasks);

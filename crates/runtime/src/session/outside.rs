@@ -1,0 +1,120 @@
+//! The session's side of the egress proxy: what its sandbox may reach, and what was decided.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use tokio::sync::{mpsc, oneshot};
+use warren_domain::{AgentProfile, Draft, EventBody, RunId};
+use warren_env::{TaskKind, Tasks};
+use warren_models::{Egress, EgressCaller, EgressDecision, EgressRules, EgressSlots, RuleError};
+use warren_sandbox::Guest;
+
+use super::{SessionTask, signal::Signal};
+use crate::recorder::RecordError;
+
+/// The port inside every sandbox where the proxy listens.
+const PORT: u16 = 4180;
+
+/// What reaches the sandbox itself needs no proxy.
+const LOCAL: &str = "127.0.0.1,localhost,::1";
+
+/// One sandbox as the egress proxy sees it.
+pub(super) struct Outside {
+    run: Mutex<Option<RunId>>,
+    /// What the profile allows.
+    rules: EgressRules,
+    slots: EgressSlots,
+    signals: mpsc::Sender<Signal>,
+}
+
+/// A decision that waits to be recorded.
+pub(super) struct Decided {
+    run: RunId,
+    decision: EgressDecision,
+    /// Dropped or answered when it is.
+    done: oneshot::Sender<()>,
+}
+
+impl Outside {
+    /// What the profile lets its sandbox reach.
+    ///
+    /// # Errors
+    /// When the profile has a rule that is none.
+    pub(super) fn new(profile: &AgentProfile, signals: mpsc::Sender<Signal>) -> Result<Self, RuleError> {
+        let rules = EgressRules::parse(&profile.egress_allow)?;
+        Ok(Self { run: Mutex::new(None), rules, slots: EgressSlots::default(), signals })
+    }
+
+    /// From now on connections belong to `run`; with `None` they are refused.
+    pub(super) fn belong_to(&self, run: Option<RunId>) {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
+    }
+
+    fn run(&self) -> Option<RunId> {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl EgressCaller for Outside {
+    fn rules(&self) -> Option<EgressRules> {
+        self.run().map(|_| self.rules.clone())
+    }
+
+    fn slots(&self) -> &EgressSlots {
+        &self.slots
+    }
+
+    async fn decided(&self, decision: EgressDecision) {
+        // Refused because no run is active: there is no run to tell it of.
+        let Some(run) = self.run() else { return };
+        let (done, recorded) = oneshot::channel();
+        let signal = Signal::Egress(Box::new(Decided { run, decision, done }));
+        if self.signals.send(signal).await.is_ok() {
+            // Dropped without an answer: the session stops, and the sandbox with it.
+            let _ = recorded.await;
+        }
+    }
+}
+
+/// How programs in a sandbox find the proxy.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    let proxy = format!("http://127.0.0.1:{PORT}");
+    let names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
+    let mut all: BTreeMap<String, String> =
+        names.into_iter().map(|name| (name.to_owned(), proxy.clone())).collect();
+    all.extend(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), LOCAL.to_owned())));
+    all
+}
+
+/// Makes the proxy reachable on the sandbox's loopback.
+pub(super) async fn serve(
+    guest: &Guest,
+    egress: Egress,
+    outside: Arc<Outside>,
+    tasks: &Tasks,
+) -> Result<(), warren_sandbox::CallError> {
+    let mut listener = guest.listen("egress", PORT).await?;
+    let inner = tasks.clone();
+    tasks.spawn(TaskKind::Sandbox, async move {
+        while let Some(stream) = listener.accept().await {
+            let (egress, outside) = (egress.clone(), outside.clone());
+            inner.spawn(TaskKind::Sandbox, async move { egress.serve(stream, outside).await });
+        }
+    });
+    Ok(())
+}
+
+impl SessionTask {
+    pub(super) async fn on_egress(&mut self, decided: Decided) -> Result<(), RecordError> {
+        let EgressDecision { host, port, allowed, rule } = decided.decision;
+        let body = EventBody::EgressDecided { host, port, allowed, rule };
+        self.recorder.record(vec![Draft::of_run(decided.run, body)], |_| Vec::new()).await?;
+        // Whoever waited may have closed its connection.
+        let _ = decided.done.send(());
+        Ok(())
+    }
+}
