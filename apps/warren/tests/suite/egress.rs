@@ -11,6 +11,7 @@ use warren_testkit::{Setup, TestEvent};
 async fn web_server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
+    #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut head = [0; 4096];
