@@ -8,7 +8,7 @@ use reqwest::{Client, Url, redirect::Policy};
 
 use crate::{
     Pace, Secret, Timeouts, UpstreamOptions,
-    demo::Demo,
+    demo::{Demo, Dialect},
     format::{Format, Route},
     http::{Answer, Pieces, StreamError},
     refusal::{Refusal, RefusalKind},
@@ -101,7 +101,7 @@ impl Upstream {
         body: Bytes,
     ) -> Result<Answer, Refusal> {
         match self {
-            Upstream::Demo(demo) => Ok(demo.answer(&route.path, &body)),
+            Upstream::Demo(demo) => Ok(demo.answer(dialect(format), &route.path, &body)),
             Upstream::Http(provider) => provider.call(format, route, headers, body).await,
         }
     }
@@ -182,6 +182,13 @@ fn pieces(response: reqwest::Response, silence: Duration) -> Pieces {
             Err(_) => Err(StreamError::from(Silent(silence))),
         }
     }))
+}
+
+/// How the demo model speaks to callers of a format.
+fn dialect(format: Format) -> Dialect {
+    match format {
+        Format::Anthropic => Dialect::Anthropic,
+    }
 }
 
 fn host(url: &Url) -> String {

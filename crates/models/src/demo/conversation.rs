@@ -1,8 +1,11 @@
 //! What the script goes by: the user's last words and what has happened since.
 
+use serde_json::Value;
+
 use super::{
-    request::{Block, Content, Request, Role},
-    toolbox::Toolbox,
+    ask::{Ask, Message, Role, ToolResult},
+    toolbox::{Chore, Toolbox, chore},
+    words::{Heard, heard, tool_output},
 };
 
 #[derive(Debug)]
@@ -11,44 +14,53 @@ pub(super) struct Conversation {
     pub(super) prompt: String,
     /// What the user said before, oldest first.
     pub(super) earlier: Vec<String>,
-    /// How many answers were given since the prompt.
+    /// How many answers were given since the prompt, chores apart.
     pub(super) step: usize,
     /// Results of tools since the prompt, oldest first.
     pub(super) results: Vec<ToolResult>,
     /// How many of them came with the last message.
     pub(super) n_latest: usize,
+    /// The tools that were called last.
+    pub(super) called: Vec<String>,
     pub(super) system: String,
     pub(super) toolbox: Toolbox,
+    /// The answer must be JSON of this schema.
+    pub(super) schema: Option<Value>,
+    pub(super) max_tokens: Option<u64>,
+    /// How often tools were looked for since the prompt.
+    n_searches: usize,
+    /// What the last answer did beside the story.
+    chore: Option<Chore>,
 }
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ToolResult {
-    pub(super) text: String,
-    pub(super) is_error: bool,
-}
-
-/// Agents put notes of their own between the user's words, in these tags.
-const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 
 impl Conversation {
-    pub(super) fn of(request: &Request) -> Self {
-        let system = request.system.text();
-        let toolbox = Toolbox::new(&request.tools, &system);
+    pub(super) fn of(ask: &Ask) -> Self {
         let mut conversation = Self {
             prompt: String::new(),
             earlier: Vec::new(),
             step: 0,
             results: Vec::new(),
             n_latest: 0,
-            system,
-            toolbox,
+            called: Vec::new(),
+            system: ask.system.clone(),
+            toolbox: Toolbox::default(),
+            schema: ask.schema.clone(),
+            max_tokens: ask.max_tokens,
+            n_searches: 0,
+            chore: None,
         };
-        for message in &request.messages {
+        for message in &ask.messages {
             match message.role {
-                Role::User => conversation.heard(&message.content),
-                Role::Assistant => conversation.step += 1,
+                Role::User => conversation.heard(message),
+                Role::Model => conversation.said(message),
+                Role::System => {
+                    conversation.system.push('\n');
+                    conversation.system.push_str(&message.texts.join("\n"));
+                }
             }
         }
+        let may_search = conversation.n_searches == 0;
+        conversation.toolbox = Toolbox::new(&ask.tools, &conversation.system, may_search);
         conversation
     }
 
@@ -62,40 +74,53 @@ impl Conversation {
         self.latest().last().map(|result| quote(&result.text)).unwrap_or_default()
     }
 
-    fn heard(&mut self, content: &Content) {
-        let results = content.blocks().iter().filter_map(|block| match block {
-            Block::ToolResult { content, is_error, .. } => {
-                Some(ToolResult { text: content.text(), is_error: *is_error })
+    fn said(&mut self, message: &Message) {
+        let mut chores = message.calls.iter().map(|call| chore(&call.tool));
+        self.chore = chores.next().flatten().filter(|first| chores.all(|chore| chore == Some(*first)));
+        self.called = message.calls.iter().map(|call| call.tool.clone()).collect();
+        if self.chore.is_none() {
+            self.step += 1;
+        }
+    }
+
+    fn heard(&mut self, message: &Message) {
+        self.answered(&message.results);
+        let mut said = Vec::new();
+        for text in &message.texts {
+            match heard(text) {
+                Heard::Words(words) => said.push(words),
+                Heard::Summary(earlier) => self.earlier.extend(earlier),
+                Heard::Nothing => {}
             }
-            Block::Text { .. } | Block::ToolUse { .. } | Block::Other => None,
-        });
-        let before = self.results.len();
-        self.results.extend(results);
-        self.n_latest = self.results.len() - before;
-        let said: Vec<String> = content.texts().map(users_words).filter(|said| !said.is_empty()).collect();
-        let said = said.join("\n");
+        }
         if !said.is_empty() {
-            let before = std::mem::replace(&mut self.prompt, said);
+            let before = std::mem::replace(&mut self.prompt, said.join("\n"));
             self.earlier.extend((!before.is_empty()).then_some(before));
             self.step = 0;
             self.results.clear();
             self.n_latest = 0;
+            self.n_searches = 0;
+            self.chore = None;
+            self.called.clear();
         }
     }
-}
 
-/// The text without agents' notes. A text in brackets is one too: `[Request interrupted by user]`.
-fn users_words(text: &str) -> String {
-    let mut words = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(REMINDER.0) {
-        words.push_str(before);
-        rest = after.split_once(REMINDER.1).map_or("", |(_, after)| after);
+    fn answered(&mut self, results: &[ToolResult]) {
+        let plain = |result: &ToolResult| ToolResult { text: tool_output(&result.text).to_owned(), ..result.clone() };
+        match (self.chore.take(), results) {
+            (_, []) => {}
+            (Some(Chore::Search), _) => self.n_searches += 1,
+            // What was waited for takes the place of what said to wait.
+            (Some(Chore::Wait), [.., last]) if self.n_latest > 0 => {
+                self.results.pop();
+                self.results.push(plain(last));
+            }
+            (None | Some(Chore::Wait), results) => {
+                self.results.extend(results.iter().map(plain));
+                self.n_latest = results.len();
+            }
+        }
     }
-    words.push_str(rest);
-    let words = words.trim();
-    let is_note = words.starts_with('[') && words.ends_with(']');
-    if is_note { String::new() } else { words.to_owned() }
 }
 
 /// The beginning of a text, in a fence that the text cannot close.
@@ -112,11 +137,12 @@ mod tests {
     use serde_json::json;
 
     use super::{Conversation, ToolResult};
-    use crate::demo::request::Request;
+    use crate::demo::{Dialect, read::read};
 
     #[test]
     fn the_users_last_words_count_and_agents_notes_do_not() {
         let body = json!({
+            "max_tokens": 9,
             "messages": [
                 { "role": "user", "content": [
                     { "type": "text", "text": "<system-reminder>dashboard</system-reminder>" },
@@ -124,17 +150,19 @@ mod tests {
                 { "role": "assistant", "content": "hi" },
                 { "role": "user", "content": "[Request interrupted by user]" },
                 { "role": "user", "content": "list files<system-reminder>x</system-reminder>" },
+                { "role": "system", "content": "a word from the agent" },
                 { "role": "assistant", "content": [{ "type": "tool_use", "id": "t", "name": "glob", "input": {} }] },
                 { "role": "user", "content": [
                     { "type": "tool_result", "tool_use_id": "t", "is_error": true, "content": [{ "type": "text", "text": "no" }] },
                     { "type": "text", "text": "<system-reminder>x</system-reminder>" }] },
             ]
         });
-        let request = Request::read(body.to_string().as_bytes()).expect("a request");
-        let conversation = Conversation::of(&request);
+        let ask = read(Dialect::Anthropic, "/v1/messages", body.to_string().as_bytes()).expect("a request");
+        let conversation = Conversation::of(&ask);
         assert_eq!(conversation.prompt, "list files");
         assert_eq!(conversation.earlier, ["hello"]);
         assert_eq!(conversation.step, 1);
-        assert_eq!(conversation.latest(), [ToolResult { text: "no".to_owned(), is_error: true }]);
+        let failed = ToolResult { id: "t".to_owned(), text: "no".to_owned(), is_error: true };
+        assert_eq!(conversation.latest(), [failed]);
     }
 }

@@ -21,9 +21,11 @@ pub(super) const REVIEW: &str = "Two findings:\n\n\
     1. The figures agree with the data, and the page loads nothing from elsewhere.\n\
     2. The heading “Revenue by month” does not say its unit. Add it: thousands of US dollars.";
 
-/// What the reviewer asks for.
-const HEADING: (&str, &str) =
-    ("<h2>Revenue by month</h2>", "<h2>Revenue by month, in thousands of US dollars</h2>");
+/// What the reviewer asks for: whole lines, since some agents edit by patches of lines.
+const HEADING: (&str, &str) = (
+    r#"<section class="wide"><h2>Revenue by month</h2>"#,
+    r#"<section class="wide"><h2>Revenue by month, in thousands of US dollars</h2>"#,
+);
 
 const STEPS: [&str; 4] =
     ["Collect the sales data", "Draw the dashboard", "Check figures against the data", "Have it reviewed"];

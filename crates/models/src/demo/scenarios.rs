@@ -3,7 +3,10 @@
 pub(super) mod answers;
 pub(super) mod errors;
 pub(super) mod files;
+pub(super) mod named;
+pub(super) mod questions;
 pub(super) mod shell;
+pub(super) mod sidecalls;
 pub(super) mod subagents;
 pub(super) mod tempo;
 pub(super) mod tools;
@@ -33,6 +36,16 @@ pub(super) fn number_after(text: &str, keys: &[&str]) -> Option<u64> {
 /// `1 line`, `2 lines`.
 pub(super) fn counted(n: usize, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}
+
+/// The first line, and of that the beginning.
+pub(super) fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    if line.chars().count() <= 120 {
+        line.to_owned()
+    } else {
+        line.chars().take(119).chain(['…']).collect()
+    }
 }
 
 #[cfg(test)]

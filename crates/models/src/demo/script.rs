@@ -1,10 +1,11 @@
 //! The script: what the demo model understands, and which of it a request is.
 
 use super::{
+    ask::{ApiError, Ask},
+    attempts::Attempts,
     conversation::Conversation,
     dashboard,
-    request::{ApiError, Request},
-    scenarios::{answers, errors, files, shell, subagents, tempo, tools},
+    scenarios::{answers, errors, files, named, questions, shell, sidecalls, subagents, tempo, tools},
     turn::{Part, Turn},
 };
 
@@ -27,17 +28,19 @@ enum Failure {
 
 /// In order: the first that recognises a request gets it.
 pub(super) const SCENARIOS: &[Scenario] = &[
-    scenario("", answers::is_title, answers::title),
     scenario("", subagents::is_review_task, subagents::review_task),
     expecting_failure("run: ls -la", shell::is_command, shell::command),
+    expecting_failure("mcp: NAME {\"input\": 1}", named::is_asked, named::call),
     scenario("", answers::is_wrap_up, answers::wrap_up),
     scenario("", errors::is_broken_stream, errors::broken_stream),
+    scenario("error 529 twice", errors::is_over, errors::over),
     scenario("count to 100", tempo::is_count, tempo::count),
     scenario("", tempo::is_flood, tempo::flood),
     expecting_failure("sleep 5", shell::is_sleep, shell::sleep),
     expecting_failure("big output 2 MB", shell::is_big_output, shell::big_output),
     scenario("what did I say?", answers::is_recall, answers::recall),
     scenario("remember that I like teal", answers::is_remember, answers::remember),
+    expecting_failure("ask me a question", questions::is_asked, questions::ask),
     scenario("use tools in parallel", tools::is_parallel, tools::parallel),
     expecting_failure("show me a failing tool", tools::is_failing, tools::failing),
     scenario("create file notes.md with a haiku", files::is_write, files::write),
@@ -46,26 +49,78 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("", subagents::is_other_task, subagents::other_task),
     scenario("build me a dashboard of our sales", dashboard::is_asked, dashboard::turns),
     scenario("ask a subagent for a review", subagents::is_asked, subagents::delegate),
+    scenario("think about it", answers::is_think, answers::think),
     scenario("", |_| true, answers::otherwise),
 ];
 
+/// What agents ask on their own account. These quote the person's words, and must not be steered by them.
+const SIDE_CALLS: &[Scenario] = &[
+    scenario("", sidecalls::is_compaction, sidecalls::compaction),
+    scenario("", sidecalls::is_title, sidecalls::title),
+    scenario("", sidecalls::is_probe, sidecalls::probe),
+    scenario("", sidecalls::is_digest, sidecalls::digest),
+    scenario("", sidecalls::is_choice, sidecalls::choice),
+];
+
 /// What the model says next.
-pub(super) fn reply(request: &Request) -> Result<Turn, ApiError> {
-    let conversation = Conversation::of(request);
-    if let Some(error) = errors::asked_for(&conversation.prompt) {
-        return Err(error);
-    }
-    let mut turn = next_turn(&conversation);
-    if request.thinking.as_ref().is_some_and(|thinking| thinking.kind == "disabled") {
+pub(super) fn reply(ask: &Ask, attempts: &Attempts) -> Result<Turn, ApiError> {
+    let conversation = Conversation::of(ask);
+    let recognised = |scenario: &&Scenario| (scenario.recognises)(&conversation);
+    let mut turn = match SIDE_CALLS.iter().find(recognised) {
+        Some(side_call) => next_turn(side_call, &conversation),
+        None => {
+            fail_if_asked(ask, &conversation, attempts)?;
+            let scenario = SCENARIOS.iter().find(recognised);
+            let story = || scenario.map_or_else(Turn::new, |scenario| next_turn(scenario, &conversation));
+            chore(&conversation).unwrap_or_else(story)
+        }
+    };
+    if !ask.thinks {
         turn.blocks.retain(|part| !matches!(part, Part::Thinking(_)));
     }
-    Ok(turn)
+    if turn.calls_tools() {
+        return Ok(turn.searching_first());
+    }
+    Ok(handed_in(turn, &conversation))
 }
 
-fn next_turn(conversation: &Conversation) -> Turn {
-    let Some(scenario) = SCENARIOS.iter().find(|scenario| (scenario.recognises)(conversation)) else {
-        return Turn::new();
-    };
+/// The error that was asked for, as long as it lasts.
+fn fail_if_asked(ask: &Ask, conversation: &Conversation, attempts: &Attempts) -> Result<(), ApiError> {
+    let Some(asked) = errors::asked_for(&conversation.prompt) else { return Ok(()) };
+    let Some(n_tries) = asked.n_tries else { return Err(asked.error) };
+    let mut same = blake3::Hasher::new();
+    let earlier = conversation.earlier.iter().map(String::as_str);
+    for text in earlier.chain([&*conversation.prompt, &*ask.session, &*ask.system]) {
+        same.update(&text.len().to_le_bytes()).update(text.as_bytes());
+    }
+    if attempts.fails(same.finalize(), n_tries) { Err(asked.error) } else { Ok(()) }
+}
+
+/// What must be done before the story goes on: a command still runs, or a subagent does.
+fn chore(conversation: &Conversation) -> Option<Turn> {
+    const RUNNING: &str = "rocess running with session ID ";
+    let latest = conversation.latest().last()?;
+    let running = latest.text.split_once(RUNNING).map(|(_, after)| after);
+    let session = running.and_then(|after| after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    let poll = session.and_then(|session| conversation.toolbox.poll(session));
+    let spawned: Option<serde_json::Value> = serde_json::from_str(&latest.text).ok();
+    let agent = spawned.as_ref().and_then(|spawned| spawned["agent_id"].as_str().or(spawned["task_name"].as_str()));
+    let wait = || conversation.toolbox.wait(&conversation.called, agent.unwrap_or_default());
+    poll.or_else(wait).map(|call| Turn::new().call(Some(call)))
+}
+
+/// The last turn, in the form in which it is wanted: as JSON, or by a tool.
+fn handed_in(turn: Turn, conversation: &Conversation) -> Turn {
+    if let Some(schema) = &conversation.schema {
+        return sidecalls::in_json(&turn, schema);
+    }
+    match conversation.toolbox.finish(&turn.text()) {
+        Some(call) => Turn::new().call(Some(call)),
+        None => turn,
+    }
+}
+
+fn next_turn(scenario: &Scenario, conversation: &Conversation) -> Turn {
     let mut turns = (scenario.turns)(conversation);
     let n_all = turns.len();
     turns.retain(|turn| !turn.is_hollow());

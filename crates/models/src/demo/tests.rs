@@ -5,13 +5,14 @@ use std::{fs, path::Path};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::Demo;
+use super::{Demo, Dialect};
 use crate::Pace;
 
 /// Status, media type and body.
 async fn ask(case: &Value) -> String {
     let path = case["path"].as_str().expect("a path");
-    let answer = Demo::new(Pace::NONE).answer(path, case["body"].to_string().as_bytes());
+    let dialect = Dialect::of(path).expect("a dialect");
+    let answer = Demo::new(Pace::NONE).answer(dialect, path, case["body"].to_string().as_bytes());
     let head = format!("{}\n{}\n\n", answer.status.as_u16(), answer.content_type().expect("a type"));
     let pieces: Vec<_> = answer.pieces.collect().await;
     let body: Vec<u8> = pieces.into_iter().flat_map(|piece| piece.expect("a piece")).collect();

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::ask::Form;
+
 /// What the model says in one go, and how fast.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Turn {
@@ -24,7 +26,20 @@ pub(super) enum Part {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
     pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) form: Form,
+    /// What it is given; a text for a tool of free form.
     pub(super) input: Value,
+    /// What it is good for.
+    pub(super) aim: Aim,
+}
+
+/// Whether a call is part of the story or only prepares the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    Story,
+    /// Asks for tools that are not on offer yet. The answer that needed them comes again afterwards.
+    Search,
 }
 
 /// How an answer is cut into pieces and how long each takes.
@@ -72,6 +87,24 @@ impl Turn {
 
     pub(super) fn calls_tools(&self) -> bool {
         self.blocks.iter().any(|part| matches!(part, Part::Call(_)))
+    }
+
+    /// Nothing but the searches, if there are any: what needs the tools waits until they are there.
+    pub(super) fn searching_first(mut self) -> Self {
+        let searches = |part: &Part| matches!(part, Part::Call(Call { aim: Aim::Search, .. }));
+        if self.blocks.iter().any(searches) {
+            self.blocks.retain(searches);
+        }
+        self
+    }
+
+    /// All that is said, thoughts apart.
+    pub(super) fn text(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Thinking(_) | Part::Call(_) => None,
+        });
+        texts.collect()
     }
 
     /// It was about calling tools, and none of them is on offer.

@@ -1,28 +1,7 @@
 //! Answers that need no tool.
 
-use super::{has_phrase, mentions};
+use super::{has_phrase, mentions, shortened};
 use crate::demo::{conversation::Conversation, script::SCENARIOS, turn::Turn};
-
-/// Agents ask small models to name a conversation; such a request offers no tools.
-pub(in crate::demo) fn is_title(conversation: &Conversation) -> bool {
-    conversation.toolbox.is_empty() && has_phrase(&conversation.system, "title")
-}
-
-pub(in crate::demo) fn title(conversation: &Conversation) -> Vec<Turn> {
-    let words = conversation.prompt.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
-    let title = words.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let title = if title.is_empty() { "Conversation" } else { title };
-    if !has_phrase(&conversation.system, "json") {
-        return vec![Turn::new().say(title)];
-    }
-    let quoted = serde_json::Value::from(title);
-    let json = if conversation.system.contains("isNewTopic") {
-        format!(r#"{{"isNewTopic":true,"title":{quoted}}}"#)
-    } else {
-        format!(r#"{{"title":{quoted}}}"#)
-    };
-    vec![Turn::new().say(json)]
-}
 
 /// A run is told to come to an end when most of its time is spent.
 pub(in crate::demo) fn is_wrap_up(conversation: &Conversation) -> bool {
@@ -43,8 +22,9 @@ pub(in crate::demo) fn remember(conversation: &Conversation) -> Vec<Turn> {
 }
 
 pub(in crate::demo) fn is_recall(conversation: &Conversation) -> bool {
-    let asked = ["what did i say", "what did i tell", "what did i ask", "do you remember", "you remember?"];
-    asked.iter().any(|phrase| has_phrase(&conversation.prompt, phrase))
+    let prompt = &conversation.prompt;
+    let asks = mentions(prompt, &["what", "which"]) && has_phrase(prompt, "did i ");
+    asks || ["do you remember", "you remember?"].iter().any(|phrase| has_phrase(prompt, phrase))
 }
 
 /// Proves that the conversation so far came along.
@@ -61,13 +41,29 @@ pub(in crate::demo) fn recall(conversation: &Conversation) -> Vec<Turn> {
     vec![Turn::new().think("They ask about earlier messages; those are in the conversation.").say(text)]
 }
 
+/// Thoughts before the answer, where the format has them.
+pub(in crate::demo) fn is_think(conversation: &Conversation) -> bool {
+    mentions(&conversation.prompt, &["think", "thinking", "reason", "reasoning"])
+}
+
+pub(in crate::demo) fn think(_: &Conversation) -> Vec<Turn> {
+    vec![
+        Turn::new()
+            .think(
+                "**Weighing two ways**\n\nThe long answer would explain everything; the short one says what counts. \
+                 Nobody asked for more, so the short one wins.",
+            )
+            .say("I thought about it, as a scripted demo model can: the answer is 42."),
+    ]
+}
+
 pub(in crate::demo) fn otherwise(conversation: &Conversation) -> Vec<Turn> {
     let examples = SCENARIOS.iter().map(|scenario| scenario.example).filter(|example| !example.is_empty());
     let list: String = examples.map(|example| format!("- `{example}`\n")).collect();
     let text = format!(
         "Hello! I am the **offline demo model**: no key for a real model is set, so I answer from a script. \
          You said: “{}”\n\nEverything around me is real: the sandbox, the tools, the files and the event log. Try:\n\n{list}\n\
-         With `ANTHROPIC_API_KEY` set for the server, a real model takes my place.",
+         With a provider's key (such as `ANTHROPIC_API_KEY`) set for the server, a real model takes my place.",
         shortened(&conversation.prompt)
     );
     vec![
@@ -78,16 +74,8 @@ pub(in crate::demo) fn otherwise(conversation: &Conversation) -> Vec<Turn> {
 fn remembered(said: &str) -> Option<&str> {
     // Lower-casing ASCII only keeps the positions.
     let at = said.to_ascii_lowercase().find("remember")? + "remember".len();
-    let what = said[at..].trim_start_matches([' ', ':', ',']).trim_end();
+    let what = said[at..].lines().next().unwrap_or_default();
+    let what = what.trim_start_matches([' ', ':', ',']).trim_end();
     let what = what.strip_prefix("that ").unwrap_or(what);
     (!what.is_empty()).then_some(what)
-}
-
-fn shortened(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    if line.chars().count() <= 120 {
-        line.to_owned()
-    } else {
-        line.chars().take(119).chain(['…']).collect()
-    }
 }

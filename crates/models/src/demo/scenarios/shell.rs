@@ -27,7 +27,8 @@ pub(in crate::demo) fn is_sleep(conversation: &Conversation) -> bool {
 
 pub(in crate::demo) fn sleep(conversation: &Conversation) -> Vec<Turn> {
     let seconds = number_after(&conversation.prompt, &["sleep"]).unwrap_or_default().min(MAX_SLEEP_S);
-    let call = conversation.toolbox.bash(&format!("sleep {seconds}"), &format!("Wait {seconds} seconds"));
+    let about = format!("Wait {seconds} seconds");
+    let call = conversation.toolbox.shell(&format!("sleep {seconds}"), &about, seconds);
     vec![
         Turn::new().say(format!("I wait for {seconds} seconds.")).call(call),
         Turn::new().say(format!("Awake again after {seconds} seconds.")),

@@ -1,75 +1,80 @@
-//! A request as the demo model reads it, and what the real API would refuse about it.
+//! Anthropic's Messages requests, and what the real API would refuse about them.
 
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An answer that is an error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ApiError {
-    pub(super) status: u16,
-    pub(super) kind: &'static str,
-    pub(super) message: String,
+use super::parse;
+use crate::demo::ask::{self, ApiError, Ask, Form, Made};
+
+#[derive(Debug, Deserialize)]
+struct Request {
+    #[serde(default)]
+    model: String,
+    max_tokens: Option<u64>,
+    messages: Vec<Message>,
+    #[serde(default)]
+    system: Content,
+    #[serde(default)]
+    tools: Vec<Tool>,
+    #[serde(default)]
+    stream: bool,
+    #[serde(default)]
+    thinking: Option<Thinking>,
+    #[serde(default)]
+    output_config: Value,
+    #[serde(default)]
+    metadata: Value,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Request {
-    pub(super) max_tokens: Option<u64>,
-    pub(super) messages: Vec<Message>,
-    #[serde(default)]
-    pub(super) system: Content,
-    #[serde(default)]
-    pub(super) tools: Vec<Tool>,
-    #[serde(default)]
-    pub(super) stream: bool,
-    #[serde(default)]
-    pub(super) thinking: Option<Thinking>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Thinking {
+struct Thinking {
     #[serde(rename = "type")]
-    pub(super) kind: String,
+    kind: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Tool {
-    pub(super) name: String,
+struct Tool {
+    name: String,
     #[serde(default)]
-    pub(super) description: String,
+    description: String,
     #[serde(default)]
-    pub(super) input_schema: Value,
+    input_schema: Value,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Message {
-    pub(super) role: Role,
-    pub(super) content: Content,
+struct Message {
+    role: Role,
+    content: Content,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Role {
+enum Role {
     User,
     Assistant,
+    /// Agents add instructions in the middle of a conversation.
+    System,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Content {
+enum Content {
     Text(String),
     Blocks(Vec<Block>),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Block {
+enum Block {
     Text {
         text: String,
     },
     ToolUse {
         id: String,
+        #[serde(default)]
+        name: String,
     },
     ToolResult {
         tool_use_id: String,
@@ -82,27 +87,64 @@ pub(super) enum Block {
     Other,
 }
 
-impl ApiError {
-    pub(super) fn new(status: u16, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into() }
+pub(super) fn read(path: &str, body: &[u8]) -> Result<Ask, ApiError> {
+    let request: Request = parse(body)?;
+    if !path.ends_with("/count_tokens") {
+        request.check()?;
     }
+    let mut ask = Ask {
+        model: request.model,
+        system: request.system.text(),
+        tools: request.tools.into_iter().map(tool).collect(),
+        stream: request.stream,
+        thinks: request.thinking.is_none_or(|thinking| thinking.kind != "disabled"),
+        schema: request.output_config.pointer("/format/schema").cloned(),
+        max_tokens: request.max_tokens,
+        caches: body.windows(15).any(|window| window == b"\"cache_control\""),
+        tells_usage: true,
+        session: super::string(&request.metadata["user_id"]),
+        ..Ask::default()
+    };
+    // Not joined: an answer that was interrupted and the next one are two.
+    ask.messages.extend(request.messages.into_iter().map(message));
+    Ok(ask)
+}
 
-    fn invalid(message: impl Into<String>) -> Self {
-        Self::new(400, "invalid_request_error", message)
+fn tool(tool: Tool) -> ask::Tool {
+    let Tool { name, description, input_schema: schema } = tool;
+    ask::Tool { name, namespace: None, description, schema, form: Form::Function }
+}
+
+fn message(message: Message) -> ask::Message {
+    let role = match message.role {
+        Role::User => ask::Role::User,
+        Role::Assistant => ask::Role::Model,
+        Role::System => ask::Role::System,
+    };
+    let mut heard = ask::Message::of(role);
+    heard.texts = message.content.texts().map(str::to_owned).collect();
+    let blocks = if let Content::Blocks(blocks) = message.content { blocks } else { Vec::new() };
+    for block in blocks {
+        match block {
+            Block::Text { .. } => {}
+            Block::ToolUse { id, name } => heard.calls.push(Made { id, tool: name }),
+            Block::ToolResult { tool_use_id: id, content, is_error } => {
+                heard.results.push(ask::ToolResult { id, text: content.text(), is_error });
+            }
+            Block::Other => heard.n_other += 1,
+        }
     }
+    heard
 }
 
 impl Request {
-    pub(super) fn read(body: &[u8]) -> Result<Self, ApiError> {
-        serde_json::from_slice(body).map_err(|error| ApiError::invalid(error.to_string()))
-    }
-
     /// Refuses what the real API refuses, so that an agent that works here works there.
-    pub(super) fn check(&self) -> Result<(), ApiError> {
+    fn check(&self) -> Result<(), ApiError> {
         if self.max_tokens.is_none_or(|tokens| tokens == 0) {
             return Err(ApiError::invalid("max_tokens: Field required"));
         }
-        let (Some(first), Some(last)) = (self.messages.first(), self.messages.last()) else {
+        let spoken = || self.messages.iter().filter(|message| message.role != Role::System);
+        let (Some(first), Some(last)) = (spoken().next(), spoken().next_back()) else {
             return Err(ApiError::invalid("messages: at least one message is required"));
         };
         if first.role != Role::User {
@@ -118,7 +160,8 @@ impl Request {
     /// Each call of a tool is answered in the next message, and nothing else is answered.
     fn check_pairs(&self) -> Result<(), ApiError> {
         let mut open = BTreeSet::new();
-        for (idx, message) in self.messages.iter().enumerate() {
+        let spoken = self.messages.iter().enumerate().filter(|(_, message)| message.role != Role::System);
+        for (idx, message) in spoken {
             for answered in message.content.tool_results() {
                 if !open.remove(answered) {
                     return Err(ApiError::invalid(format!(
@@ -141,14 +184,14 @@ impl Request {
 }
 
 impl Content {
-    pub(super) fn blocks(&self) -> &[Block] {
+    fn blocks(&self) -> &[Block] {
         match self {
             Content::Text(_) => &[],
             Content::Blocks(blocks) => blocks,
         }
     }
 
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+    fn texts(&self) -> impl Iterator<Item = &str> {
         let alone = match self {
             Content::Text(text) => Some(text.as_str()),
             Content::Blocks(_) => None,
@@ -160,7 +203,7 @@ impl Content {
     }
 
     /// All texts, one under the other.
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         self.texts().collect::<Vec<_>>().join("\n")
     }
 
@@ -205,11 +248,11 @@ impl Default for Content {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Request;
+    use super::read;
 
     fn refusal(messages: &Value) -> Option<String> {
         let body = json!({ "model": "m", "max_tokens": 9, "messages": messages }).to_string();
-        Request::read(body.as_bytes()).and_then(|request| request.check()).err().map(|error| error.message)
+        read("/v1/messages", body.as_bytes()).err().map(|error| error.message)
     }
 
     #[test]
