@@ -84,9 +84,11 @@ impl Conversation {
     }
 
     fn heard(&mut self, message: &Message) {
+        let searched = self.chore == Some(Chore::Search) && !message.results.is_empty();
         self.answered(&message.results);
         let mut said = Vec::new();
-        for text in &message.texts {
+        // What comes along with found tools is the agent's remark on them.
+        for text in message.texts.iter().filter(|_| !searched) {
             match heard(text) {
                 Heard::Words(words) => said.push(words),
                 Heard::Summary(earlier) => self.earlier.extend(earlier),
@@ -106,7 +108,7 @@ impl Conversation {
     }
 
     fn answered(&mut self, results: &[ToolResult]) {
-        let plain = |result: &ToolResult| ToolResult { text: tool_output(&result.text).to_owned(), ..result.clone() };
+        let plain = |result: &ToolResult| ToolResult { text: tool_output(&result.text).into_owned(), ..result.clone() };
         match (self.chore.take(), results) {
             (_, []) => {}
             (Some(Chore::Search), _) => self.n_searches += 1,

@@ -287,10 +287,11 @@ fn is_or_ends(full: &str, name: &str) -> bool {
     full.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with(['_', '.', '/']))
 }
 
-/// Agents list their subagents as `- name: what it is for`, or in tags.
+/// Agents list their subagents as `- name: what it is for`, with an arrow, or in tags.
 fn lists(text: &str, name: &str) -> bool {
-    let (entry, tag) = (format!("- {name}:"), format!("<name>{name}</name>"));
-    text.lines().any(|line| line.trim_start().starts_with(&entry)) || text.contains(&tag)
+    let entries = [format!("- {name}:"), format!("- {name} ->")];
+    let is_entry = |line: &str| entries.iter().any(|entry| line.trim_start().starts_with(entry));
+    text.lines().any(is_entry) || text.contains(&format!("<name>{name}</name>"))
 }
 
 fn here_document(path: &str, content: &str) -> String {

@@ -3,6 +3,10 @@
 //! Agents wrap both: reminders, the state of the session, instructions from files, the headers of a shell. None of it
 //! may steer the script.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
 /// What a message holds once the agent's notes are taken off.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
@@ -44,7 +48,7 @@ pub(super) fn heard(text: &str) -> Heard {
     if words.is_empty() || is_note || NOTES.iter().any(|note| words.starts_with(note)) {
         return Heard::Nothing;
     }
-    Heard::Words(words.to_owned())
+    Heard::Words(words.into_owned())
 }
 
 fn without_reminders(text: &str) -> String {
@@ -90,24 +94,51 @@ fn after_wrapper(text: &str) -> Option<&str> {
 }
 
 /// Some agents put a prompt from their command line into quotes.
-fn unquoted(text: &str) -> &str {
-    let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    inner.filter(|inner| !inner.contains('"')).unwrap_or(text).trim()
+fn unquoted(text: &str) -> Cow<'_, str> {
+    let is_quoted = text.len() > 1 && text.starts_with('"') && text.ends_with('"');
+    let inner = serde_json::from_str::<String>(text).ok().filter(|_| is_quoted);
+    // A prompt of several lines is quoted too, without being JSON.
+    let plain = || text.strip_prefix('"')?.strip_suffix('"').filter(|inner| !inner.contains('"'));
+    match (inner, plain()) {
+        (Some(inner), _) => Cow::Owned(inner.trim().to_owned()),
+        (None, Some(inner)) => Cow::Borrowed(inner.trim()),
+        (None, None) => Cow::Borrowed(text.trim()),
+    }
 }
 
 /// What a tool said, without what the agent puts around it.
-pub(super) fn tool_output(text: &str) -> &str {
-    let text = text.trim_end();
-    let is_shell = text.starts_with("Chunk ID:") || text.starts_with("Wall time") || text.starts_with("Exit code");
-    if is_shell && let Some((_, output)) = text.split_once("\nOutput:\n") {
-        return output;
-    }
-    let text = text.strip_prefix("Output: ").unwrap_or(text);
-    let text = text.split("\nProcess Group PGID:").next().unwrap_or(text);
-    ["untrusted_context", "task_result"].iter().fold(text, |text, tag| {
+pub(super) fn tool_output(text: &str) -> Cow<'_, str> {
+    let text = ["untrusted_context", "task_result"].iter().fold(text.trim_end(), |text, tag| {
         let inner = text.split_once(&format!("<{tag}>")).map(|(_, after)| after);
         inner.and_then(|inner| inner.split_once(&format!("</{tag}>"))).map_or(text, |(inner, _)| inner.trim())
-    })
+    });
+    if let Some((_, report)) = text.split_once("[Subagent hand-back]") {
+        return Cow::Owned(indented(report));
+    }
+    if let Some(report) = waited(text) {
+        return Cow::Owned(report);
+    }
+    let is_shell = ["Chunk ID:", "Wall time", "Exit code"].iter().any(|head| text.starts_with(head));
+    match text.split_once("\nOutput:\n").filter(|_| is_shell) {
+        Some((_, output)) => output.into(),
+        None => {
+            let text = text.strip_prefix("Output: ").unwrap_or(text);
+            text.split("\nProcess Group PGID:").next().unwrap_or(text).into()
+        }
+    }
+}
+
+/// A subagent's report comes indented, among lines that are not.
+fn indented(frame: &str) -> String {
+    let lines = frame.lines().filter_map(|line| line.strip_prefix("  "));
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// What the agents say that were waited for: `{"status": {ID: {"completed": REPORT}}}`.
+fn waited(text: &str) -> Option<String> {
+    let waited: Value = serde_json::from_str(text).ok()?;
+    let reports = waited["status"].as_object()?.values().filter_map(|state| state["completed"].as_str());
+    Some(reports.collect::<Vec<_>>().join("\n")).filter(|report| !report.is_empty())
 }
 
 #[cfg(test)]
@@ -128,6 +159,7 @@ mod tests {
             ("<permissions instructions>no</permissions instructions>", Heard::Nothing),
             ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nfail\n</INSTRUCTIONS>\n\nhello", words("hello")),
             ("\"run: ls -la\"", words("run: ls -la")),
+            (r#""mcp: add {\"a\":1}""#, words(r#"mcp: add {"a":1}"#)),
             ("\"a\" and \"b\"", words("\"a\" and \"b\"")),
             ("create a.html with <b>x</b>", words("create a.html with <b>x</b>")),
             ("<b>x</b> is bold", words("<b>x</b> is bold")),
@@ -150,6 +182,10 @@ mod tests {
         assert_eq!(tool_output("Chunk ID: 1\nProcess exited with code 0\nOutput:\nhi\n"), "hi");
         assert_eq!(tool_output("Output: hi\nProcess Group PGID: 7"), "hi");
         assert_eq!(tool_output("<task id=\"1\">\n<task_result>\nhi\n</task_result>\n</task>"), "hi");
+        let gemini = "<untrusted_context>\nOutput: hi\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>";
+        assert_eq!(tool_output(gemini), "hi\nExit Code: 3");
+        assert_eq!(tool_output("x\n[Subagent hand-back] The report follows:\n  hi\n  ho\nagentId: 1"), "hi\nho");
+        assert_eq!(tool_output(r#"{"status":{"a":{"completed":"hi"}},"timed_out":false}"#), "hi");
         assert_eq!(tool_output("hi"), "hi");
     }
 }
