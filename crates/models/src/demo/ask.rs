@@ -107,7 +107,9 @@ impl Ask {
     /// Adds a message; one of the same side is joined to the one before.
     pub(super) fn push(&mut self, message: Message) {
         match self.messages.last_mut() {
-            Some(last) if last.role == message.role && message.role != Role::System && last.joins(&message) => {
+            Some(last)
+                if last.role == message.role && message.role != Role::System && last.joins(&message) =>
+            {
                 last.join(message);
             }
             _ => self.messages.push(message),

@@ -75,6 +75,12 @@ impl Conversation {
     }
 
     fn said(&mut self, message: &Message) {
+        // Some agents keep a summary as something that the model said.
+        for text in &message.texts {
+            if let Heard::Summary(earlier) = heard(text) {
+                self.earlier.extend(earlier);
+            }
+        }
         let mut chores = message.calls.iter().map(|call| chore(&call.tool));
         self.chore = chores.next().flatten().filter(|first| chores.all(|chore| chore == Some(*first)));
         self.called = message.calls.iter().map(|call| call.tool.clone()).collect();
@@ -108,7 +114,10 @@ impl Conversation {
     }
 
     fn answered(&mut self, results: &[ToolResult]) {
-        let plain = |result: &ToolResult| ToolResult { text: tool_output(&result.text).into_owned(), ..result.clone() };
+        let plain = |result: &ToolResult| ToolResult {
+            text: tool_output(&result.text).into_owned(),
+            ..result.clone()
+        };
         match (self.chore.take(), results) {
             (_, []) => {}
             (Some(Chore::Search), _) => self.n_searches += 1,

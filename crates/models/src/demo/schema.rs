@@ -16,7 +16,9 @@ pub(super) fn sample(schema: &Value, text: &str) -> Value {
         "string" => text.into(),
         "boolean" => false.into(),
         "array" => Value::Array(Vec::new()),
-        "number" | "integer" => schema.get("minimum").cloned().unwrap_or_else(|| 0.into()),
+        // Whole numbers are scores from one on; others are shares, of which nothing is the harmless one.
+        "integer" => schema.get("minimum").cloned().unwrap_or_else(|| 1.into()),
+        "number" => schema.get("minimum").cloned().unwrap_or_else(|| 0.into()),
         "null" => Value::Null,
         _ => {
             let properties = schema["properties"].as_object().into_iter().flatten();
@@ -46,7 +48,8 @@ mod tests {
                 "sure": { "type": "boolean" },
             },
         });
-        let expected = json!({ "confidence": 1, "next_speaker": "user", "notes": [], "reasoning": "hi", "sure": false });
+        let expected =
+            json!({ "confidence": 1, "next_speaker": "user", "notes": [], "reasoning": "hi", "sure": false });
         assert_eq!(sample(&schema, "hi"), expected);
     }
 }

@@ -104,7 +104,8 @@ fn chore(conversation: &Conversation) -> Option<Turn> {
     let session = running.and_then(|after| after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
     let poll = session.and_then(|session| conversation.toolbox.poll(session));
     let spawned: Option<serde_json::Value> = serde_json::from_str(&latest.text).ok();
-    let agent = spawned.as_ref().and_then(|spawned| spawned["agent_id"].as_str().or(spawned["task_name"].as_str()));
+    let agent =
+        spawned.as_ref().and_then(|spawned| spawned["agent_id"].as_str().or(spawned["task_name"].as_str()));
     let wait = || conversation.toolbox.wait(&conversation.called, agent.unwrap_or_default());
     poll.or_else(wait).map(|call| Turn::new().call(Some(call)))
 }

@@ -89,7 +89,7 @@ impl Toolbox {
     }
 
     /// A command that takes `seconds`, which may be longer than the agent would wait.
-    pub(super) fn shell(&self, command: &str, description: &str, seconds: u64) -> Option<Call> {
+    fn shell(&self, command: &str, description: &str, seconds: u64) -> Option<Call> {
         let tool = self.find(BASH)?;
         let properties = &tool.schema["properties"];
         let as_list = json!(["bash", "-lc", command]);
@@ -102,6 +102,14 @@ impl Toolbox {
         let yields = properties["yield_time_ms"].is_object();
         inputs.extend(yields.then(|| (&["yield_time_ms"][..], 30_000.into())));
         Some(make(tool, fill(properties, &inputs)))
+    }
+
+    /// Does nothing for so long. Some shells refuse a command that only sleeps.
+    pub(super) fn sleep(&self, seconds: u64) -> Option<Call> {
+        let refuses = self.find(BASH)?.description.contains("`sleep` is blocked");
+        let until = format!("end=$((SECONDS + {seconds})); until [ $SECONDS -ge $end ]; do sleep 1; done");
+        let command = if refuses { until } else { format!("sleep {seconds}") };
+        self.shell(&command, &format!("Wait {seconds} seconds"), seconds)
     }
 
     pub(super) fn read(&self, path: &str) -> Option<Call> {
@@ -150,7 +158,10 @@ impl Toolbox {
                 (&["priority"], Value::from("medium")),
                 (&["status"], Value::from(status)),
             ];
-            fill(fields, &if fields.is_object() { all.to_vec() } else { vec![all[1].clone(), all[4].clone()] })
+            fill(
+                fields,
+                &if fields.is_object() { all.to_vec() } else { vec![all[1].clone(), all[4].clone()] },
+            )
         };
         let items = items.iter().enumerate().map(item).collect::<Vec<_>>();
         Some(make(tool, [(list.to_owned(), Value::from(items))].into_iter().collect()))
@@ -197,7 +208,8 @@ impl Toolbox {
     pub(super) fn named(&self, name: &str, input: Value) -> Option<Call> {
         let ends = |tool: &&Tool| {
             let full = tool.name.to_lowercase();
-            full.strip_suffix(&name.to_lowercase()).is_some_and(|before| before.ends_with(['_', '.', '-', '/']))
+            full.strip_suffix(&name.to_lowercase())
+                .is_some_and(|before| before.ends_with(['_', '.', '-', '/']))
         };
         let exact = |tool: &&Tool| tool.name.eq_ignore_ascii_case(name);
         let found = self.tools.iter().find(exact).or_else(|| self.tools.iter().find(ends));
@@ -223,7 +235,11 @@ impl Toolbox {
         let tool = self.find(FINISH)?;
         let properties = tool.schema["properties"].as_object();
         let input = properties.into_iter().flatten().map(|(name, schema)| {
-            let value = if name == "wait_for_previous" { false.into() } else { super::schema::sample(schema, report) };
+            let value = if name == "wait_for_previous" {
+                false.into()
+            } else {
+                super::schema::sample(schema, report)
+            };
             (name.clone(), value)
         });
         Some(make(tool, input.collect()))

@@ -157,7 +157,10 @@ mod tests {
             ("<session_context>\nerror 500\n</session_context>", Heard::Nothing),
             ("<environment_context>\n <cwd>/w</cwd>\n</environment_context>\nhello", words("hello")),
             ("<permissions instructions>no</permissions instructions>", Heard::Nothing),
-            ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nfail\n</INSTRUCTIONS>\n\nhello", words("hello")),
+            (
+                "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nfail\n</INSTRUCTIONS>\n\nhello",
+                words("hello"),
+            ),
             ("\"run: ls -la\"", words("run: ls -la")),
             (r#""mcp: add {\"a\":1}""#, words(r#"mcp: add {"a":1}"#)),
             ("\"a\" and \"b\"", words("\"a\" and \"b\"")),
@@ -173,8 +176,12 @@ mod tests {
 
     #[test]
     fn a_summary_brings_back_what_was_said() {
-        let text = format!("<state_snapshot>\n{SUMMARY}\n- remember the word teal\n- hello\n\n</state_snapshot>");
-        assert_eq!(heard(&text), Heard::Summary(vec!["remember the word teal".to_owned(), "hello".to_owned()]));
+        let text =
+            format!("<state_snapshot>\n{SUMMARY}\n- remember the word teal\n- hello\n\n</state_snapshot>");
+        assert_eq!(
+            heard(&text),
+            Heard::Summary(vec!["remember the word teal".to_owned(), "hello".to_owned()])
+        );
     }
 
     #[test]
@@ -182,9 +189,13 @@ mod tests {
         assert_eq!(tool_output("Chunk ID: 1\nProcess exited with code 0\nOutput:\nhi\n"), "hi");
         assert_eq!(tool_output("Output: hi\nProcess Group PGID: 7"), "hi");
         assert_eq!(tool_output("<task id=\"1\">\n<task_result>\nhi\n</task_result>\n</task>"), "hi");
-        let gemini = "<untrusted_context>\nOutput: hi\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>";
+        let gemini =
+            "<untrusted_context>\nOutput: hi\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>";
         assert_eq!(tool_output(gemini), "hi\nExit Code: 3");
-        assert_eq!(tool_output("x\n[Subagent hand-back] The report follows:\n  hi\n  ho\nagentId: 1"), "hi\nho");
+        assert_eq!(
+            tool_output("x\n[Subagent hand-back] The report follows:\n  hi\n  ho\nagentId: 1"),
+            "hi\nho"
+        );
         assert_eq!(tool_output(r#"{"status":{"a":{"completed":"hi"}},"timed_out":false}"#), "hi");
         assert_eq!(tool_output("hi"), "hi");
     }

@@ -153,7 +153,9 @@ impl Request {
         if last.role != Role::User {
             return Err(ApiError::invalid("The conversation must end with a user message."));
         }
-        self.messages.iter().enumerate().try_for_each(|(idx, message)| message.content.check(idx))?;
+        let mut numbered =
+            self.messages.iter().enumerate().filter(|(_, message)| message.role != Role::System);
+        numbered.try_for_each(|(idx, message)| message.content.check(idx))?;
         self.check_pairs()
     }
 
@@ -257,12 +259,15 @@ mod tests {
 
     #[test]
     fn a_conversation_that_the_real_api_takes_is_taken() {
+        // Agents add instructions anywhere, and after a compaction also empty ones.
         let used = json!({ "type": "tool_use", "id": "t", "name": "bash", "input": {} });
         let result = json!({ "type": "tool_result", "tool_use_id": "t", "content": "ok" });
         let messages = json!([
             { "role": "user", "content": "hi" },
+            { "role": "system", "content": [] },
             { "role": "assistant", "content": [{ "type": "thinking", "thinking": "", "signature": "" }, used] },
             { "role": "user", "content": [result, { "type": "text", "text": "go on" }] },
+            { "role": "system", "content": "be brief" },
         ]);
         assert_eq!(refusal(&messages), None);
     }

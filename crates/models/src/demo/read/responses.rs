@@ -58,9 +58,8 @@ pub(super) fn check(ask: &Ask) -> Result<(), ApiError> {
         return Err(ApiError::invalid("Missing required parameter: 'input'."));
     }
     let orphan = ask.unanswered();
-    orphan.map_or(Ok(()), |id| {
-        Err(ApiError::invalid(format!("No tool output found for function call {id}.")))
-    })
+    orphan
+        .map_or(Ok(()), |id| Err(ApiError::invalid(format!("No tool output found for function call {id}."))))
 }
 
 fn offer(tools: &mut Vec<Tool>, tool: &Value, namespace: Option<&str>) {

@@ -36,7 +36,8 @@ pub(in crate::demo) fn is_over(conversation: &Conversation) -> bool {
 pub(in crate::demo) fn over(conversation: &Conversation) -> Vec<Turn> {
     let asked = asked_for(&conversation.prompt);
     let status = asked.as_ref().map_or(0, |asked| asked.error.status);
-    let tries = asked.and_then(|asked| asked.n_tries).and_then(|n| usize::try_from(n).ok()).unwrap_or_default();
+    let tries =
+        asked.and_then(|asked| asked.n_tries).and_then(|n| usize::try_from(n).ok()).unwrap_or_default();
     let tries = counted(tries, "try").replace("trys", "tries");
     vec![Turn::new().say(format!("Error {status} is over after {tries}, and here is my answer."))]
 }

@@ -27,11 +27,15 @@ pub(in crate::demo) fn is_sleep(conversation: &Conversation) -> bool {
 
 pub(in crate::demo) fn sleep(conversation: &Conversation) -> Vec<Turn> {
     let seconds = number_after(&conversation.prompt, &["sleep"]).unwrap_or_default().min(MAX_SLEEP_S);
-    let about = format!("Wait {seconds} seconds");
-    let call = conversation.toolbox.shell(&format!("sleep {seconds}"), &about, seconds);
+    let call = conversation.toolbox.sleep(seconds);
+    let failed = conversation.latest().iter().any(|result| result.is_error);
     vec![
         Turn::new().say(format!("I wait for {seconds} seconds.")).call(call),
-        Turn::new().say(format!("Awake again after {seconds} seconds.")),
+        Turn::new().say(if failed {
+            "The wait was cut short.".to_owned()
+        } else {
+            format!("Awake again after {seconds} seconds.")
+        }),
     ]
 }
 

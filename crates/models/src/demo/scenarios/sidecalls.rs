@@ -38,7 +38,10 @@ pub(in crate::demo) fn title(conversation: &Conversation) -> Vec<Turn> {
     let words = conversation.prompt.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
     let title = words.trim_end_matches(|c: char| !c.is_alphanumeric());
     let title = if title.is_empty() { "Conversation" } else { title };
-    if conversation.schema.is_some() || !has_phrase(&conversation.system, "json") {
+    // Names of files such as `config.json` are no wish for JSON.
+    let wants_json =
+        [" json", "\"title\"", "isnewtopic"].iter().any(|key| has_phrase(&conversation.system, key));
+    if conversation.schema.is_some() || !wants_json {
         return vec![Turn::new().say(title)];
     }
     let quoted = Value::from(title);
@@ -78,7 +81,10 @@ pub(in crate::demo) fn is_compaction(conversation: &Conversation) -> bool {
 
 /// Everything that people said, in a form that is known again when it comes back.
 pub(in crate::demo) fn compaction(conversation: &Conversation) -> Vec<Turn> {
-    let said: String = conversation.earlier.iter().map(|said| format!("- {}\n", shortened(said))).collect();
+    // Some agents give the conversation as a text of its own.
+    let quoted = conversation.prompt.lines().filter_map(|line| line.strip_prefix("[User]: "));
+    let said = conversation.earlier.iter().map(String::as_str).chain(quoted);
+    let said: String = said.map(|said| format!("- {}\n", shortened(said))).collect();
     let wants = |tag: &str| conversation.prompt.contains(tag) || conversation.system.contains(tag);
     let (open, close) = if wants("<state_snapshot>") {
         ("<state_snapshot>\n", "\n</state_snapshot>")

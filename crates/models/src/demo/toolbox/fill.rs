@@ -34,7 +34,8 @@ pub(super) fn timeout(properties: &Value, seconds: u64) -> Option<Input<'static>
     const NAMES: &[&[&str]] = &[&["timeout_ms"], &["timeout"]];
     let names = NAMES.iter().find(|names| properties[names[0]].is_object())?;
     let about = properties[names[0]]["description"].as_str().unwrap_or_default().to_lowercase();
-    let in_milliseconds = names[0].ends_with("_ms") || about.contains("milliseconds") || about.contains("(ms)");
+    let in_milliseconds =
+        names[0].ends_with("_ms") || about.contains("milliseconds") || about.contains("(ms)");
     let seconds = seconds + 30;
     let is_long = seconds > 40;
     is_long.then(|| (*names, (if in_milliseconds { seconds * 1000 } else { seconds }).into()))

@@ -7,7 +7,8 @@ pub(super) fn add(path: &str, content: &str) -> String {
 
 /// `old` and `new` are whole lines, or the one line that holds both but for its indentation.
 pub(super) fn replace(path: &str, old: &str, new: &str) -> String {
-    let lines = |sign: char, text: &str| text.lines().map(|line| format!("{sign}{line}\n")).collect::<String>();
+    let lines =
+        |sign: char, text: &str| text.lines().map(|line| format!("{sign}{line}\n")).collect::<String>();
     let (old, new) = (lines('-', old), lines('+', new));
     format!("*** Begin Patch\n*** Update File: {path}\n@@\n{old}{new}*** End Patch\n")
 }

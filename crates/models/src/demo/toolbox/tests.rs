@@ -47,7 +47,10 @@ fn tools_are_found_and_filled_by_what_the_agent_calls_them() {
     assert_eq!(toolbox.bash("ls", "List"), call("Bash", json!({ "command": "ls" })));
     assert_eq!(
         toolbox.task("reviewer", "Review", "Look"),
-        call("Agent", json!({ "prompt": "Look", "run_in_background": false, "subagent_type": "general-purpose" }))
+        call(
+            "Agent",
+            json!({ "prompt": "Look", "run_in_background": false, "subagent_type": "general-purpose" })
+        )
     );
     assert_eq!(
         toolbox.todo(&[("Look", Progress::Doing)]),
@@ -70,7 +73,8 @@ fn the_shell_writes_files_where_no_tool_does() {
 fn a_patch_in_free_form_writes_and_edits_files() {
     let patch = Tool { form: Form::Freeform, ..tool("apply_patch", &json!({})) };
     let toolbox = toolbox(&[patch], "");
-    let patched = |text: &str| Call { form: Form::Freeform, ..call("apply_patch", text.into()).expect("a call") };
+    let patched =
+        |text: &str| Call { form: Form::Freeform, ..call("apply_patch", text.into()).expect("a call") };
     assert_eq!(
         toolbox.write("a", "b\nc\n"),
         Some(patched("*** Begin Patch\n*** Add File: a\n+b\n+c\n*** End Patch\n"))
@@ -85,7 +89,10 @@ fn a_patch_in_free_form_writes_and_edits_files() {
 fn shells_get_their_command_in_the_form_they_want_and_time_enough() {
     let list = json!({ "command": { "type": "array" }, "timeout_ms": {} });
     let listed = toolbox(&[tool("shell", &list)], "").shell("sleep 90", "", 90);
-    assert_eq!(listed, call("shell", json!({ "command": ["bash", "-lc", "sleep 90"], "timeout_ms": 120_000 })));
+    assert_eq!(
+        listed,
+        call("shell", json!({ "command": ["bash", "-lc", "sleep 90"], "timeout_ms": 120_000 }))
+    );
     let yielding = json!({ "cmd": {}, "yield_time_ms": {} });
     let yielded = toolbox(&[tool("exec_command", &yielding)], "").bash("ls", "");
     assert_eq!(yielded, call("exec_command", json!({ "cmd": "ls", "yield_time_ms": 30_000 })));

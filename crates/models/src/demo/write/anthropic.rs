@@ -91,9 +91,7 @@ struct StreamFault {
 
 pub(super) fn whole(answer: &Answer<'_>) -> Bytes {
     let content = answer.turn.blocks.iter().enumerate().map(|(idx, part)| match part {
-        Part::Thinking(thinking) => {
-            ContentBlock::Thinking { thinking, signature: answer.ids.signature(idx) }
-        }
+        Part::Thinking(thinking) => ContentBlock::Thinking { thinking, signature: answer.ids.signature(idx) },
         Part::Text(text) => ContentBlock::Text { text },
         Part::Call(call) => {
             ContentBlock::ToolUse { id: answer.ids.id("toolu", idx), name: &call.name, input: &call.input }
