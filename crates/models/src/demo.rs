@@ -1,7 +1,7 @@
 //! The demo model: answers from a script, offline, in the wire formats of four providers' APIs.
 //!
-//! One understanding, one script, four dialects: [`read`] makes an `Ask` of a request in any dialect, `script.rs`
-//! decides on the turn, [`write`] puts it into the dialect's events. What it says follows from the request alone (the
+//! One understanding, one script, four dialects: `read.rs` makes an `Ask` of a request in any dialect, `script.rs`
+//! decides on the turn, `write.rs` puts it into the dialect's events. What it says follows from the request alone (the
 //! person's words, the tools on offer, how many of its calls were answered), so the same request always gets the same
 //! bytes; only an error that is to go away after some tries is counted (`attempts.rs`). It refuses malformed
 //! conversations as strictly as the real APIs do, which makes it a test of agents too.

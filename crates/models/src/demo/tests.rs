@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use futures::StreamExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Demo, Dialect};
 use crate::Pace;
@@ -56,9 +56,33 @@ async fn the_same_request_gets_the_same_bytes_and_another_one_other_ids() {
 #[tokio::test]
 async fn without_the_tools_it_needs_it_says_so_instead_of_pretending() {
     for prompt in ["run: ls", "sleep 5", "build me a dashboard", "list the files"] {
-        let messages = serde_json::json!([{ "role": "user", "content": prompt }]);
-        let body = serde_json::json!({ "model": "m", "max_tokens": 64, "messages": messages });
-        let answer = ask(&serde_json::json!({ "path": "/v1/messages", "body": body })).await;
+        let messages = json!([{ "role": "user", "content": prompt }]);
+        let body = json!({ "model": "m", "max_tokens": 64, "messages": messages });
+        let answer = ask(&json!({ "path": "/v1/messages", "body": body })).await;
         assert!(answer.contains("I have none of the tools that this needs."), "{prompt}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_goes_away_after_as_many_tries_as_asked_for_in_every_dialect() {
+    let said = "error 503 twice";
+    let user = json!([{ "role": "user", "content": said }]);
+    let parts = json!([{ "role": "user", "parts": [{ "text": said }] }]);
+    let cases = [
+        ("/v1/messages", json!({ "max_tokens": 9, "messages": user })),
+        ("/v1beta/models/m:generateContent", json!({ "contents": parts })),
+        ("/v1/chat/completions", json!({ "messages": user })),
+        ("/v1/responses", json!({ "input": user })),
+    ];
+    for (path, body) in cases {
+        // Each on its own: what counts is the conversation, in whatever dialect.
+        let demo = Demo::new(Pace::NONE);
+        let dialect = Dialect::of(path).expect("a dialect");
+        let mut statuses = Vec::new();
+        for _ in 0..4 {
+            let answer = demo.answer(dialect, path, body.to_string().as_bytes());
+            statuses.push((answer.status.as_u16(), answer.headers.contains_key("retry-after")));
+        }
+        assert_eq!(statuses, [(503, true), (503, true), (200, false), (503, true)], "{path}");
     }
 }

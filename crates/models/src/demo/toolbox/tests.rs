@@ -1,3 +1,5 @@
+//! Tools of several agents, by what each calls them.
+
 use serde_json::{Value, json};
 
 use super::{Progress, Toolbox};
