@@ -64,6 +64,9 @@ pub(crate) enum Verb {
     Transcript(Transcript),
     /// Make a session out of a transcript, to go on from there
     Import(Import),
+    /// List, install, remove and try the programs of agents
+    #[command(subcommand)]
+    Agents(Agents),
     /// List, make and remove the tokens that clients show to the server
     #[command(subcommand)]
     Tokens(Tokens),
@@ -280,6 +283,43 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
 }
 
+/// `warren agents …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Agents {
+    /// List the agents there are, which of them are installed, and whether they run here
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Install agents from the npm registry, each in its pinned version
+    Install {
+        /// Which ones
+        #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "NAME")]
+        names: Vec<String>,
+        /// All there are
+        #[arg(long)]
+        all: bool,
+        /// Print one JSON object for each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove agents' programs; sessions stay
+    Remove {
+        /// Which ones
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Start programs in a sandbox without network, and show what they say
+    Doctor {
+        /// Which one [default: all that are installed]
+        name: Option<String>,
+        /// Print one JSON object for each
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 /// `warren tokens …`
 #[derive(Debug, Subcommand, PartialEq)]
 pub(crate) enum Tokens {
@@ -342,7 +382,7 @@ pub(crate) enum Document {
 mod tests {
     use clap::{CommandFactory as _, Parser as _};
 
-    use super::{Chat, Cli, Global, NewSession, Run, Sessions, Up, Verb};
+    use super::{Agents, Chat, Cli, Global, NewSession, Run, Sessions, Up, Verb};
 
     fn parse(line: &str) -> Result<Cli, clap::error::ErrorKind> {
         Cli::try_parse_from(line.split(' ')).map_err(|error| error.kind())
@@ -371,6 +411,8 @@ mod tests {
         check("warren chat --session last", Verb::Chat(Chat { with }));
         let events = Sessions::Events { id: "x".to_owned(), after: 7, follow: true, json: false };
         check("warren sessions events x --after 7 --follow", Verb::Sessions(events));
+        let install = Agents::Install { names: vec!["codex".to_owned()], all: false, json: false };
+        check("warren agents install codex", Verb::Agents(install));
     }
 
     #[test]
@@ -395,6 +437,8 @@ mod tests {
             ("warren up --listen here", ValueValidation),
             ("warren sessions rm", MissingRequiredArgument),
             ("warren doctor --colour", UnknownArgument),
+            ("warren agents install", MissingRequiredArgument),
+            ("warren agents install codex --all", ArgumentConflict),
         ];
         for (line, kind) in cases {
             assert_eq!(parse(line), Err(kind), "{line}");

@@ -9,6 +9,7 @@
 mod listen;
 mod metrics;
 mod options;
+mod trial;
 
 use std::{fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, sync::Arc, time::Duration};
 
@@ -25,7 +26,8 @@ use warren_store::Live;
 
 use crate::{home::Lock, setting::Setting};
 
-pub(crate) use options::required_layers;
+pub(crate) use options::{programs, required_layers};
+pub(crate) use trial::{Trial, Trials};
 
 /// The first argument that makes this program the launcher of sandboxes.
 pub(crate) const LAUNCHER: &str = "__launcher";

@@ -3,6 +3,7 @@
 use std::{io, process::ExitCode};
 
 use warren_config::ConfigError;
+use warren_programs::InstallError;
 
 use crate::client::CallError;
 
@@ -72,6 +73,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         None.or_else(|| cause.downcast_ref::<Advised>().map(|advised| advised.hint.clone()))
             .or_else(|| cause.downcast_ref::<ConfigError>().and_then(ConfigError::hint))
+            .or_else(|| cause.downcast_ref::<InstallError>()?.hint().map(str::to_owned))
             .or_else(|| cause.downcast_ref::<CallError>().and_then(CallError::hint))
     })
 }

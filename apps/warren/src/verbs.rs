@@ -1,5 +1,6 @@
 //! What the commands do: one file each.
 
+pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod chat;
 pub(crate) mod codegen;

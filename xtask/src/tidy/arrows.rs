@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("sandbox", Only(&["env", "guest-api", "link"])),
     ("store", Only(&["domain", "env"])),
     ("models", Only(&["domain", "env"])),
+    ("programs", Only(&["env"])),
     ("runtime", Only(&["domain", "env", "agents", "guest-api", "sandbox", "store", "models"])),
     ("gateway", Only(&["domain", "env", "store"])),
     ("server", Only(&["domain", "env", "gateway", "runtime", "wire"])),

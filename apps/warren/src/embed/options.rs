@@ -28,6 +28,12 @@ pub(super) fn sandbox(directory: &Path) -> Result<warren_sandbox::local::Options
     Ok(warren_sandbox::local::Options::new(launcher, directory.join("sandbox")))
 }
 
+/// Agents' programs, beside everything else of the data directory.
+pub(crate) fn programs(config: &Config, directory: &Path) -> warren_programs::Options {
+    let options = warren_programs::Options::new(directory.join("agents"), config.agents.registry.expose());
+    warren_programs::Options { cache: config.agents.cache_directory.clone(), ..options }
+}
+
 pub(super) fn models(config: &Config) -> warren_models::Options {
     let anthropic = &config.models.anthropic;
     let at = |api_key| UpstreamOptions::Http { base_url: anthropic.base_url.clone(), api_key };

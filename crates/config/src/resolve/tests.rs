@@ -186,6 +186,22 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "`runs.soft_budget_percent` cannot be `101`",
             "write a number from 1 to 100",
         ),
+        ("listen = 3", "`DIR/warren.toml` is not a valid configuration", ""),
+        ("listen", "`DIR/warren.toml` is not a valid configuration", ""),
+    ];
+    for (file, error, hint) in cases {
+        assert_eq!(refusal(file, &none), (error.to_owned(), hint.to_owned()), "{file}");
+    }
+    let environment = Environment::from([("WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS", "soon")]);
+    let error =
+        "the environment variable `WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS` is not a whole number: `soon`";
+    assert_eq!(refusal("", &environment).0, error);
+}
+
+#[test]
+fn what_is_outside_is_refused_with_what_to_do() {
+    let none = Environment::default();
+    let cases = [
         (
             "[egress]\nallow = ['http://a.example']",
             "`egress.allow` cannot be `http://a.example`",
@@ -201,16 +217,10 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "`agents.registry` cannot be of that scheme",
             "write a URL that begins with `https://`",
         ),
-        ("listen = 3", "`DIR/warren.toml` is not a valid configuration", ""),
-        ("listen", "`DIR/warren.toml` is not a valid configuration", ""),
     ];
     for (file, error, hint) in cases {
         assert_eq!(refusal(file, &none), (error.to_owned(), hint.to_owned()), "{file}");
     }
-    let environment = Environment::from([("WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS", "soon")]);
-    let error =
-        "the environment variable `WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS` is not a whole number: `soon`";
-    assert_eq!(refusal("", &environment).0, error);
 }
 
 #[test]

@@ -1,0 +1,199 @@
+//! `warren agents`: the programs of agents. Works on the data directory itself and needs no server.
+
+mod bars;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use warren_env::Env;
+use warren_programs::{AgentStatus, Installed, Programs};
+
+use crate::{
+    cli,
+    embed::{self, Trial, Trials},
+    render::{clean, size},
+    report::{Advised, Outcome, report},
+    setting::Setting,
+    table::Table,
+    terminal::Terminal,
+};
+use bars::Bars;
+
+/// Runs the verb.
+pub(crate) async fn run(setting: &Setting, args: cli::Agents, terminal: &mut Terminal) -> Result<Outcome> {
+    let config = setting.load()?.config;
+    let programs = Programs::new(embed::programs(&config, setting.home.directory()), Env::system());
+    match args {
+        cli::Agents::List { json } => list(&programs, json, terminal).await,
+        cli::Agents::Install { names, all, json } => {
+            let every = || programs.list().into_iter().map(|status| status.agent.name.to_owned()).collect();
+            let names = if all { every() } else { names };
+            install(&programs, &names, json, terminal).await
+        }
+        cli::Agents::Remove { names } => remove(&programs, &names, terminal).await,
+        cli::Agents::Doctor { name, json } => doctor(&programs, name, json, terminal).await,
+    }
+}
+
+async fn list(programs: &Programs, is_json: bool, terminal: &mut Terminal) -> Result<Outcome> {
+    terminal.status(Some("Trying the programs that are installed…".to_owned()));
+    let statuses = programs.list();
+    let trials = try_all(&statuses).await?;
+    let rows = statuses.iter().zip(&trials);
+    if is_json {
+        let agents: Vec<Value> = rows.map(|(status, trial)| as_json(status, trial.as_ref())).collect();
+        terminal.line(&json!({ "agents": agents }).to_string())?;
+        return Ok(Outcome::Done);
+    }
+    let mut table = Table::new(["AGENT", "INSTALLED", "PINNED", "SIZE", "RUNS"]);
+    for (status, trial) in rows {
+        let of = |show: fn(&Installed) -> String| status.installed.as_ref().map_or("-".to_owned(), show);
+        table.row([
+            status.agent.name.to_owned(),
+            of(|installed| installed.version.clone()),
+            status.agent.version.to_owned(),
+            of(|installed| size(installed.size_bytes)),
+            trial.as_ref().map_or("-".to_owned(), |trial| clean(&trial.summary())),
+        ]);
+    }
+    terminal.write(&table.to_text(terminal.paint()))?;
+    Ok(Outcome::Done)
+}
+
+/// Tries what is installed, one after the other: they are large, and the machine may be small.
+async fn try_all(statuses: &[AgentStatus]) -> Result<Vec<Option<Trial>>> {
+    if statuses.iter().all(|status| status.installed.is_none()) {
+        return Ok(vec![None; statuses.len()]);
+    }
+    let place = Trials::open()?;
+    let mut trials = Vec::new();
+    for status in statuses {
+        trials.push(match &status.installed {
+            Some(installed) => Some(place.run(&status.agent, installed).await),
+            None => None,
+        });
+    }
+    place.close().await;
+    Ok(trials)
+}
+
+async fn install(
+    programs: &Programs,
+    names: &[String],
+    is_json: bool,
+    terminal: &mut Terminal,
+) -> Result<Outcome> {
+    let mut outcome = Outcome::Done;
+    for name in names {
+        let bars = Bars::new(name, is_json);
+        let installed = programs.install(name, &bars.report()).await;
+        bars.finish();
+        match installed {
+            Ok(_) => {
+                terminal.status(Some(format!("Trying whether {name} runs…")));
+                outcome = worse(outcome, show_trials(programs, name, is_json, terminal).await?);
+            }
+            Err(error) if is_json => {
+                terminal.line(
+                    &json!({ "name": name, "error": format!("{:#}", anyhow::anyhow!(error)) }).to_string(),
+                )?;
+                outcome = Outcome::Failed;
+            }
+            // The others may still succeed.
+            Err(error) => {
+                terminal.status(None);
+                report(&error.into());
+                outcome = Outcome::Failed;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+async fn remove(programs: &Programs, names: &[String], terminal: &mut Terminal) -> Result<Outcome> {
+    for name in names {
+        programs.remove(name).await?;
+        terminal.line(&format!("{name} is removed"))?;
+    }
+    Ok(Outcome::Done)
+}
+
+async fn doctor(
+    programs: &Programs,
+    name: Option<String>,
+    is_json: bool,
+    terminal: &mut Terminal,
+) -> Result<Outcome> {
+    let found = |name: &String| programs.find(name).is_some();
+    let names: Vec<String> = match name {
+        Some(name) if !found(&name) => {
+            let hint = format!("`warren agents install {name}` installs it");
+            return Err(Advised::new(format!("`{name}` is not installed"), hint).into());
+        }
+        Some(name) => vec![name],
+        None => {
+            programs.list().into_iter().map(|status| status.agent.name.to_owned()).filter(found).collect()
+        }
+    };
+    if names.is_empty() && !is_json {
+        terminal.line("No agent is installed. `warren agents install --all` installs those there are.")?;
+    }
+    let mut outcome = Outcome::Done;
+    for name in names {
+        terminal.status(Some(format!("Trying whether {name} runs…")));
+        outcome = worse(outcome, show_trials(programs, &name, is_json, terminal).await?);
+    }
+    Ok(outcome)
+}
+
+/// Tries one program and says what became of it.
+async fn show_trials(
+    programs: &Programs,
+    name: &str,
+    is_json: bool,
+    terminal: &mut Terminal,
+) -> Result<Outcome> {
+    let statuses: Vec<AgentStatus> =
+        programs.list().into_iter().filter(|status| status.agent.name == name).collect();
+    let trials = try_all(&statuses).await?;
+    let mut outcome = Outcome::Done;
+    for (status, trial) in statuses.iter().zip(&trials) {
+        let (Some(installed), Some(trial)) = (&status.installed, trial) else { continue };
+        if is_json {
+            terminal.line(&as_json(status, Some(trial)).to_string())?;
+        } else {
+            terminal.write(&as_text(installed, trial, terminal))?;
+        }
+        if !trial.runs {
+            outcome = Outcome::Failed;
+        }
+    }
+    Ok(outcome)
+}
+
+fn as_text(installed: &Installed, trial: &Trial, terminal: &Terminal) -> String {
+    let paint = terminal.paint();
+    let mark = if trial.runs { paint.green("✓") } else { paint.red("✗") };
+    let Installed { name, version, size_bytes, directory, .. } = installed;
+    let mut lines =
+        vec![format!("{mark} {name} {version}, {}, in {}", size(*size_bytes), directory.display())];
+    lines.extend(trial.problem.iter().map(|problem| format!("  {}", clean(problem))));
+    lines.extend(trial.output.lines().map(|line| format!("  {}", paint.dim(&clean(line)))));
+    lines.extend(trial.hint.iter().map(|hint| format!("  hint: {hint}")));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn as_json(status: &AgentStatus, trial: Option<&Trial>) -> Value {
+    json!({
+        "name": status.agent.name,
+        "package": status.agent.package,
+        "pinnedVersion": status.agent.version,
+        "installed": status.installed,
+        "isCurrent": status.is_current(),
+        "trial": trial,
+    })
+}
+
+fn worse(one: Outcome, other: Outcome) -> Outcome {
+    if one == Outcome::Done { other } else { one }
+}

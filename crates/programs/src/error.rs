@@ -1,0 +1,122 @@
+//! Why a program was not installed or removed.
+
+use std::{io, path::PathBuf};
+
+/// What cannot be told in more detail.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a program was not installed. What was there before still is.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    /// No agent of that name is in the table.
+    #[error("there is no agent `{name}` to install")]
+    UnknownAgent {
+        /// The name.
+        name: String,
+    },
+    /// The agent is not made for this kind of machine.
+    #[error("`{package}` has no package for this machine ({platform})")]
+    Platform {
+        /// The agent's package.
+        package: String,
+        /// What this machine is.
+        platform: String,
+    },
+    /// The registry has no such package, or not in that version.
+    #[error("the registry has no `{package}`")]
+    NotFound {
+        /// The package and its version.
+        package: String,
+    },
+    /// The registry cannot be reached, or refuses.
+    #[error("failed to get `{package}` from the registry")]
+    Registry {
+        /// The package and its version.
+        package: String,
+        /// Why.
+        #[source]
+        source: BoxError,
+    },
+    /// What the registry says about a package makes no sense.
+    #[error("the registry's description of `{package}` cannot be used: {problem}")]
+    Document {
+        /// The package and its version.
+        package: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The package is not what its description says.
+    #[error("`{package}` is not what the registry says it is: its hash is another one")]
+    Integrity {
+        /// The package and its version.
+        package: String,
+    },
+    /// The package has something in it that must not be written.
+    #[error("`{package}` cannot be unpacked: {problem}")]
+    Package {
+        /// The package and its version.
+        package: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The package does not have the program in it.
+    #[error("`{package}` has no file `{file}`")]
+    NoProgram {
+        /// The package and its version.
+        package: String,
+        /// The program's file.
+        file: String,
+    },
+    /// The disk does not take it.
+    #[error("failed to write `{path}`")]
+    Write {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl InstallError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            InstallError::UnknownAgent { .. } => Some("`warren agents list` shows those there are"),
+            InstallError::NotFound { .. } | InstallError::Document { .. } => {
+                Some("see that `agents.registry` names an npm registry that has the public packages")
+            }
+            InstallError::Registry { .. } => {
+                Some("see that this machine reaches the registry that `agents.registry` names, and try again")
+            }
+            InstallError::Integrity { .. } => {
+                Some("try again; if it stays so, do not trust the registry that `agents.registry` names")
+            }
+            InstallError::Write { .. } => Some("see that there is room, and that the directory is writable"),
+            InstallError::Platform { .. } | InstallError::Package { .. } | InstallError::NoProgram { .. } => {
+                None
+            }
+        }
+    }
+}
+
+/// Why a program was not removed.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoveError {
+    /// It is not there.
+    #[error("`{name}` is not installed")]
+    NotInstalled {
+        /// The agent.
+        name: String,
+    },
+    /// The disk does not let it go.
+    #[error("failed to remove `{path}`")]
+    Remove {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}

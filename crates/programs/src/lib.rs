@@ -1,0 +1,26 @@
+//! Agents' programs: from the npm registry into the data directory, verified.
+//!
+//! In: a name of the table [`AGENTS`] and a registry's address. Out: a directory that holds the program and can be
+//! mounted read-only into sandboxes, and a record of what is in it.
+//! Needs no npm and runs nothing of what it gets: a package is read, its hash is compared, and its files are written.
+//! **Invariant:** nothing here knows sessions or HTTP routes; what is installed is whole and verified, or not there.
+//! Start with [`Programs::install`], then `unpack.rs`, which trusts nothing that is in a package.
+
+mod table;
+
+mod programs;
+
+mod archive;
+mod error;
+mod integrity;
+mod place;
+mod plan;
+mod progress;
+mod registry;
+mod unpack;
+
+pub use error::{InstallError, RemoveError};
+pub use place::{Installed, InstalledPackage};
+pub use programs::{AgentStatus, Options, Programs};
+pub use progress::{Progress, Report};
+pub use table::{AGENTS, Agent, Program};

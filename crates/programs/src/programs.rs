@@ -1,0 +1,250 @@
+//! What can be done with agents' programs.
+
+use std::path::{Path, PathBuf};
+
+use warren_env::Env;
+
+use crate::{
+    AGENTS, Agent, InstallError, Installed, InstalledPackage, Program, Progress, RemoveError, Report,
+    archive,
+    error::BoxError,
+    place::{Held, Place, make_directory, remove_if_there},
+    plan::{Part, Platform, plan},
+    registry::Registry,
+    unpack::Limits,
+};
+
+/// What is needed to install agents.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The directory of all agents; it need not exist.
+    pub directory: PathBuf,
+    /// The npm registry's address.
+    pub registry: String,
+    /// Where archives are kept after their use, for others that use the same directory. `None`: nowhere.
+    pub cache: Option<PathBuf>,
+    /// The agents there are.
+    pub agents: &'static [Agent],
+}
+
+impl Options {
+    /// The agents of the table, from `registry` into `directory`, without a cache.
+    #[must_use]
+    pub fn new(directory: PathBuf, registry: impl Into<String>) -> Self {
+        Self { directory, registry: registry.into(), cache: None, agents: AGENTS }
+    }
+}
+
+/// Agents' programs in one directory. A cheap clone.
+#[derive(Clone)]
+pub struct Programs {
+    options: Options,
+    platform: Platform,
+    limits: Limits,
+    env: Env,
+}
+
+/// An agent, and what is installed of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStatus {
+    /// The agent as it is known.
+    pub agent: Agent,
+    /// What is there, maybe in another version.
+    pub installed: Option<Installed>,
+}
+
+impl AgentStatus {
+    /// Whether what is there is the pinned version.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.installed.as_ref().is_some_and(|installed| installed.version == self.agent.version)
+    }
+}
+
+impl Programs {
+    /// Reads nothing yet and connects to nothing.
+    #[must_use]
+    pub fn new(options: Options, env: Env) -> Self {
+        Self { options, platform: Platform::this(), limits: Limits::default(), env }
+    }
+
+    /// Every agent that is known, in the order of the table.
+    #[must_use]
+    pub fn list(&self) -> Vec<AgentStatus> {
+        let status = |agent: &Agent| AgentStatus { agent: *agent, installed: self.find(agent.name) };
+        self.options.agents.iter().map(status).collect()
+    }
+
+    /// The program of an agent, if it is installed.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<Installed> {
+        let agent = self.agent(name)?;
+        self.place(agent).read()
+    }
+
+    /// Installs the pinned version of an agent, unless it is there. Two at once do not clash: the second waits, and finds
+    /// what the first one did.
+    ///
+    /// # Errors
+    /// When it cannot be got, verified or written. What was installed before stays.
+    pub async fn install(&self, name: &str, report: &Report) -> Result<Installed, InstallError> {
+        let agent = self.agent(name).ok_or_else(|| InstallError::UnknownAgent { name: name.to_owned() })?;
+        let place = self.place(agent);
+        make_directory(&self.options.directory)
+            .map_err(|source| InstallError::Write { path: self.options.directory.clone(), source })?;
+        let held = place.lock(Some(report)).await?;
+        if let Some(installed) = place.read().filter(|installed| installed.version == agent.version) {
+            return Ok(installed);
+        }
+        let draft = place.draft(&held)?;
+        let made = self.make(agent, &draft, report, &held).await;
+        let published = made.and_then(|installed| place.publish(&draft, installed, &held));
+        if published.is_err()
+            && let Err(error) = remove_if_there(&draft)
+        {
+            // It is no installation, and the next one begins by removing it.
+            tracing::warn!(%error, "what a failed installation left was not removed");
+        }
+        published
+    }
+
+    /// Removes every version of an agent.
+    ///
+    /// # Errors
+    /// When there is none, or the disk does not let it go.
+    pub async fn remove(&self, name: &str) -> Result<(), RemoveError> {
+        let absent = || RemoveError::NotInstalled { name: name.to_owned() };
+        let place = self.place(self.agent(name).ok_or_else(absent)?);
+        if place.read().is_none() {
+            return Err(absent());
+        }
+        let held = place.lock(None).await.map_err(|error| match error {
+            InstallError::Write { path, source } => RemoveError::Remove { path, source },
+            other => RemoveError::Remove {
+                path: self.options.directory.clone(),
+                source: std::io::Error::other(other),
+            },
+        })?;
+        match place.clear(&held) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(absent()),
+            Err((path, source)) => Err(RemoveError::Remove { path, source }),
+        }
+    }
+
+    /// Gets, verifies and unpacks all parts of an agent into `draft`.
+    async fn make(
+        &self,
+        agent: &Agent,
+        draft: &Path,
+        report: &Report,
+        held: &Held,
+    ) -> Result<Installed, InstallError> {
+        let whole = format!("{}@{}", agent.package, agent.version);
+        report(Progress::Resolving { package: whole.clone() });
+        let unusable = |source: BoxError| InstallError::Registry { package: whole.clone(), source };
+        let registry = Registry::new(&self.options.registry).map_err(unusable)?;
+        let parts = plan(agent, &self.platform, &registry).await?;
+        let downloads = match &self.options.cache {
+            Some(cache) => cache.clone(),
+            None => draft.join(".downloads"),
+        };
+        make_directory(&downloads)
+            .map_err(|source| InstallError::Write { path: downloads.clone(), source })?;
+        let mut size_bytes = 0;
+        for part in &parts {
+            size_bytes += self.unpack(part, &registry, &downloads, draft, report, held).await?;
+        }
+        if self.options.cache.is_none() {
+            remove_if_there(&downloads)
+                .map_err(|source| InstallError::Write { path: downloads.clone(), source })?;
+        }
+        self.describe(agent, &parts, draft, size_bytes)
+    }
+
+    /// One part. A cached archive that is not what it should be is got anew, once.
+    async fn unpack(
+        &self,
+        part: &Part,
+        registry: &Registry,
+        downloads: &Path,
+        draft: &Path,
+        report: &Report,
+        held: &Held,
+    ) -> Result<u64, InstallError> {
+        let root = draft.join(&part.directory);
+        make_directory(&root).map_err(|source| InstallError::Write { path: root.clone(), source })?;
+        let mut is_second = false;
+        loop {
+            let archive = archive::get(&part.package, registry, downloads, report).await?;
+            let open = archive::open(
+                &part.package,
+                archive.clone(),
+                root.clone(),
+                self.limits,
+                report,
+                held.clone(),
+            );
+            match open.await {
+                Err(InstallError::Integrity { .. }) if !is_second => {
+                    is_second = true;
+                    // What it brought with it must not stay either.
+                    for path in [&archive, &root] {
+                        remove_if_there(path)
+                            .map_err(|source| InstallError::Write { path: path.clone(), source })?;
+                    }
+                    for path in [downloads, &root] {
+                        make_directory(path)
+                            .map_err(|source| InstallError::Write { path: path.to_owned(), source })?;
+                    }
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    /// The record of what was made, once the program is known to be in it.
+    fn describe(
+        &self,
+        agent: &Agent,
+        parts: &[Part],
+        draft: &Path,
+        size_bytes: u64,
+    ) -> Result<Installed, InstallError> {
+        let (file, interpreter) = match agent.program {
+            Program::Native { file, .. } => (self.platform.fill(file), None),
+            Program::Node { file, .. } => (file.to_owned(), Some("node".to_owned())),
+        };
+        let program = draft.join(&file);
+        if !program.is_file() {
+            let package = parts.first().map(|part| part.package.id.to_string()).unwrap_or_default();
+            return Err(InstallError::NoProgram { package, file });
+        }
+        // Some packages forget it.
+        archive::make_runnable(&program).map_err(|source| InstallError::Write { path: program, source })?;
+        let packages = parts.iter().map(|Part { package, .. }| InstalledPackage {
+            name: package.id.name.clone(),
+            version: package.id.version.clone(),
+            integrity: package.integrity.to_string(),
+        });
+        Ok(Installed {
+            name: agent.name.to_owned(),
+            version: agent.version.to_owned(),
+            packages: packages.collect(),
+            size_bytes,
+            installed_at: self.env.now().to_string(),
+            file,
+            interpreter,
+            path: agent.path.iter().map(|part| self.platform.fill(part)).collect(),
+            directory: PathBuf::new(),
+        })
+    }
+
+    fn agent(&self, name: &str) -> Option<&'static Agent> {
+        self.options.agents.iter().find(|agent| agent.name == name)
+    }
+
+    fn place(&self, agent: &Agent) -> Place {
+        Place::new(&self.options.directory, agent.name)
+    }
+}
