@@ -1,0 +1,307 @@
+//! Installations from a registry on loopback that is told what to say.
+
+#![expect(clippy::expect_used, reason = "a helper that fails is a test that fails")]
+
+#[path = "install/registry.rs"]
+mod registry;
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use registry::{Answer, Registry, package};
+use warren_env::Env;
+use warren_programs::{
+    Agent, InstallError, Installed, Options, Program, Programs, Progress, RemoveError, Report,
+};
+
+/// The agents of these tests. Both names of the platform, so that they run on either.
+const AGENTS: &[Agent] = &[
+    Agent {
+        name: "native",
+        package: "@scope/native",
+        version: "1.0.0",
+        program: Program::Native { package: "@scope/native-{platform}", file: "bin/program" },
+        extras: &[],
+        path: &["bin"],
+        check: &["--version"],
+    },
+    Agent {
+        name: "script",
+        package: "script",
+        version: "2.0.0",
+        program: Program::Node { file: "main.js", least_version: 20 },
+        extras: &["extra", "absent-{platform}"],
+        path: &[],
+        check: &["--version"],
+    },
+];
+
+fn programs(registry: &Registry, directory: &Path) -> Programs {
+    let options = Options { agents: AGENTS, ..Options::new(directory.join("agents"), registry.url()) };
+    Programs::new(options, Env::system())
+}
+
+fn quiet() -> Report {
+    Arc::new(|_| {})
+}
+
+/// A registry that has both agents.
+async fn registry() -> Registry {
+    let registry = Registry::start().await;
+    let platforms = ["@scope/native-linux-x64", "@scope/native-linux-arm64"];
+    let optional = platforms.map(|name| (name, "npm:@scope/native@1.0.0-platform"));
+    registry.publish("@scope/native", "1.0.0", &optional, package(&[("package.json", 0o644, b"{}")]));
+    let program = package(&[("bin/program", 0o644, b"#!/bin/sh\necho hi\n"), ("lib/data", 0o666, b"data")]);
+    registry.publish("@scope/native", "1.0.0-platform", &[], program);
+    registry.publish(
+        "script",
+        "2.0.0",
+        &[("extra", "3.0.0"), ("keytar", "^1.0.0")],
+        package(&[("main.js", 0o644, b"1")]),
+    );
+    registry.publish("extra", "3.0.0", &[], package(&[("index.js", 0o644, b"2")]));
+    registry
+}
+
+/// All files below a directory, without the lock.
+fn files(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.expect("read").path();
+        if path.is_dir() {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            found.extend(files(&path).into_iter().map(|below| format!("{name}/{below}")));
+        } else if !path.ends_with("lock") {
+            found.push(path.file_name().expect("a name").to_string_lossy().into_owned());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn a_native_agent_is_the_package_of_this_platform_and_can_be_run() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    assert_eq!(programs.find("native"), None);
+    let installed = programs.install("native", &quiet()).await.expect("installed");
+    let directory = home.path().join("agents/native/1.0.0");
+    assert_eq!(
+        installed,
+        Installed {
+            name: "native".to_owned(),
+            version: "1.0.0".to_owned(),
+            packages: installed.packages.clone(),
+            size_bytes: 22,
+            installed_at: installed.installed_at.clone(),
+            file: "bin/program".to_owned(),
+            interpreter: None,
+            path: vec!["bin".to_owned()],
+            directory: directory.clone(),
+        }
+    );
+    let named: Vec<_> =
+        installed.packages.iter().map(|part| (part.name.as_str(), part.version.as_str())).collect();
+    assert_eq!(named, [("@scope/native", "1.0.0-platform")]);
+    assert_eq!(installed.argv("/opt/agents/native"), ["/opt/agents/native/bin/program"]);
+    assert_eq!(installed.path("/opt/agents/native/"), ["/opt/agents/native/bin"]);
+    assert_eq!(programs.find("native"), Some(installed));
+    assert_eq!(
+        files(&home.path().join("agents")),
+        ["native/1.0.0/bin/program", "native/1.0.0/lib/data", "native/current.json"]
+    );
+    // The package forgot to say that its program can be run.
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &str| fs::metadata(directory.join(path)).expect("there").permissions().mode() & 0o777;
+    assert_eq!((mode("bin/program"), mode("lib/data"), mode("bin")), (0o755, 0o644, 0o755));
+}
+
+#[tokio::test]
+async fn a_script_comes_with_what_it_works_better_with() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let installed = programs(&registry, home.path()).install("script", &quiet()).await.expect("installed");
+    assert_eq!(installed.argv("/opt/agents/script"), ["node", "/opt/agents/script/main.js"]);
+    assert_eq!(files(&installed.directory), ["main.js", "node_modules/extra/index.js"]);
+}
+
+#[tokio::test]
+async fn what_is_installed_is_not_asked_for_again_and_can_be_removed() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    let first = programs.install("native", &quiet()).await.expect("installed");
+    let n_requests = registry.n_requests();
+    assert_eq!(programs.install("native", &quiet()).await.expect("still there"), first);
+    assert_eq!(registry.n_requests(), n_requests);
+    programs.remove("native").await.expect("removed");
+    assert_eq!(programs.find("native"), None);
+    assert_eq!(files(&home.path().join("agents")), Vec::<String>::new());
+    let again = programs.remove("native").await.expect_err("nothing is there");
+    assert!(matches!(again, RemoveError::NotInstalled { .. }), "{again}");
+    programs.install("native", &quiet()).await.expect("installed again");
+}
+
+/// Installs `native` and expects an error; nothing may be there afterwards.
+async fn refused(registry: &Registry) -> InstallError {
+    let home = tempfile::tempdir().expect("a directory");
+    let programs = programs(registry, home.path());
+    let error = programs.install("native", &quiet()).await.expect_err("refused");
+    assert_eq!((programs.find("native"), files(&home.path().join("agents"))), (None, Vec::new()), "{error}");
+    error
+}
+
+#[tokio::test]
+async fn what_is_not_what_the_registry_says_is_never_installed() {
+    let registry = registry().await;
+    registry.replace_tarball("@scope/native", "1.0.0-platform", package(&[("bin/program", 0o755, b"evil")]));
+    let error = refused(&registry).await;
+    assert!(matches!(error, InstallError::Integrity { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_download_that_breaks_off_is_tried_again_and_then_given_up() {
+    let registry = registry().await;
+    registry.answer_tarball("@scope/native", "1.0.0-platform", Answer::CutShort);
+    let error = refused(&registry).await;
+    assert!(matches!(error, InstallError::Registry { .. }), "{error}");
+    // Three times the package, after one description each of it and of the agent.
+    assert_eq!(registry.n_requests(), 5);
+}
+
+#[tokio::test]
+async fn a_registry_that_stumbles_once_is_asked_again() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    registry.answer_tarball("@scope/native", "1.0.0-platform", Answer::FailOnce);
+    programs(&registry, home.path()).install("native", &quiet()).await.expect("installed");
+}
+
+#[tokio::test]
+async fn a_package_that_would_write_elsewhere_is_refused() {
+    let registry = registry().await;
+    registry.publish("@scope/native", "1.0.0-platform", &[], package(&[("../../escaped", 0o644, b"x")]));
+    let error = refused(&registry).await;
+    assert!(matches!(error, InstallError::Package { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_package_without_the_program_is_refused() {
+    let registry = registry().await;
+    registry.publish("@scope/native", "1.0.0-platform", &[], package(&[("readme", 0o644, b"x")]));
+    let error = refused(&registry).await;
+    assert!(matches!(error, InstallError::NoProgram { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_there_is_said_to_be_missing() {
+    let registry = registry().await;
+    registry.remove("@scope/native", "1.0.0-platform");
+    let error = refused(&registry).await;
+    assert_eq!(error.to_string(), "the registry has no `@scope/native@1.0.0-platform`");
+    registry.publish("@scope/native", "1.0.0", &[("@scope/native-darwin-arm64", "1.0.0")], Vec::new());
+    let error = refused(&registry).await;
+    assert!(matches!(error, InstallError::Platform { .. }), "{error}");
+    registry.publish("@scope/native", "1.0.0", &[], Vec::new());
+    registry.weaken("@scope/native", "1.0.0");
+    let error = refused(&registry).await;
+    assert!(error.to_string().ends_with("it has no SHA-512"), "{error}");
+}
+
+#[tokio::test]
+async fn an_installation_that_was_killed_leaves_nothing_and_the_next_one_succeeds() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    registry.answer_tarball("@scope/native", "1.0.0-platform", Answer::NeverEnd);
+    // As far as the middle of the package; then the installation is dropped, as by a kill.
+    let (told, mut begun) = tokio::sync::mpsc::channel(8);
+    let report: Report = Arc::new(move |progress| {
+        if matches!(progress, Progress::Downloading { .. }) {
+            // Full after the first few; one is enough.
+            let _ = told.try_send(());
+        }
+    });
+    tokio::select! {
+        ended = programs.install("native", &report) => panic!("it ended: {ended:?}"),
+        _ = begun.recv() => {}
+    }
+    // What a kill leaves that no destructor sees.
+    let place = home.path().join("agents/native");
+    fs::create_dir_all(place.join(".new/bin")).expect("made");
+    fs::write(place.join(".new/bin/program"), "half").expect("written");
+    fs::create_dir_all(place.join("1.0.0/bin")).expect("made");
+    fs::write(place.join("1.0.0/bin/program"), "without a record").expect("written");
+    assert_eq!(programs.find("native"), None);
+
+    registry.answer_tarball("@scope/native", "1.0.0-platform", Answer::Whole);
+    programs.install("native", &quiet()).await.expect("installed");
+    assert_eq!(
+        files(&home.path().join("agents")),
+        ["native/1.0.0/bin/program", "native/1.0.0/lib/data", "native/current.json"]
+    );
+    assert_eq!(fs::read(place.join("1.0.0/bin/program")).expect("read"), b"#!/bin/sh\necho hi\n");
+}
+
+#[tokio::test]
+async fn two_installations_at_once_do_the_work_once() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let (one, other) = (programs(&registry, home.path()), programs(&registry, home.path()));
+    let (quiet_one, quiet_other) = (quiet(), quiet());
+    let (first, second) =
+        tokio::join!(one.install("native", &quiet_one), other.install("native", &quiet_other));
+    assert_eq!(first.expect("installed"), second.expect("installed"));
+    assert_eq!(registry.n_requests(), 3);
+}
+
+#[tokio::test]
+async fn a_package_in_the_cache_is_verified_and_not_downloaded() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let install = async |directory: &str| {
+        let options = Options {
+            agents: AGENTS,
+            cache: Some(home.path().join("cache")),
+            ..Options::new(home.path().join(directory), registry.url())
+        };
+        Programs::new(options, Env::system()).install("native", &quiet()).await.expect("installed")
+    };
+    install("one").await;
+    assert_eq!(registry.n_requests(), 3);
+    install("two").await;
+    assert_eq!(registry.n_requests(), 5);
+    let cached = files(&home.path().join("cache"));
+    assert_eq!(cached.len(), 1);
+    // Somebody changes it: it is got anew, and nothing of it is used.
+    let evil = package(&[("bin/program", 0o755, b"evil"), ("bin/more", 0o755, b"evil")]);
+    fs::write(home.path().join("cache").join(&cached[0]), evil).expect("written");
+    let installed = install("three").await;
+    assert_eq!(registry.n_requests(), 8);
+    assert_eq!(files(&installed.directory), ["bin/program", "lib/data"]);
+    assert_eq!(fs::read(installed.directory.join("bin/program")).expect("read"), b"#!/bin/sh\necho hi\n");
+}
+
+#[tokio::test]
+async fn progress_is_told_from_the_first_byte_to_the_last() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let report: Report = {
+        let told = Arc::clone(&told);
+        Arc::new(move |progress| told.lock().expect("whole").push(progress))
+    };
+    programs(&registry, home.path()).install("native", &report).await.expect("installed");
+    let package = "@scope/native@1.0.0-platform".to_owned();
+    let told = told.lock().expect("whole").clone();
+    let Some(Progress::Downloading { received, .. }) = told.last().cloned() else { panic!("{told:?}") };
+    let downloading =
+        |received| Progress::Downloading { package: package.clone(), received, total: Some(received) };
+    let begun = Progress::Downloading { package: package.clone(), received: 0, total: Some(received) };
+    let resolving = Progress::Resolving { package: "@scope/native@1.0.0".to_owned() };
+    assert_eq!(told, [resolving, begun, downloading(received)]);
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_known_is_refused() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let error = programs(&registry, home.path()).install("../native", &quiet()).await.expect_err("refused");
+    assert_eq!(error.to_string(), "there is no agent `../native` to install");
+    assert_eq!(error.hint(), Some("`warren agents list` shows those there are"));
+}
