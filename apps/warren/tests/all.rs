@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may fail loudly")]
 
 mod suite {
+    pub(crate) mod agents;
     pub(crate) mod busy;
     pub(crate) mod cli;
     pub(crate) mod commands;

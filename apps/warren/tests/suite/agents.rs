@@ -1,0 +1,50 @@
+//! Agents' programs, from the real npm registry into a real sandbox.
+
+use serde_json::Value;
+use warren_testkit::TestServer;
+
+/// The smallest of them, and the one that needs most of the machine: it is run by the machine's own node.
+const AGENT: &str = "gemini-cli";
+
+async fn warren(server: &TestServer, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = server.command(arguments).output().await.expect("the program runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[tokio::test]
+async fn an_agent_is_installed_runs_in_a_sandbox_without_network_and_is_removed() {
+    let mut server = TestServer::start().await;
+    // No server is needed for any of it.
+    server.stop().await;
+    let (code, shown, steps) = warren(&server, &["agents", "install", AGENT]).await;
+    assert_eq!(code, Some(0), "{shown}\n{steps}");
+    assert!(shown.contains("✓ gemini-cli 0.61.0"), "{shown}");
+    assert!(steps.contains("gemini-cli: downloading @google/gemini-cli@0.61.0\n"), "{steps}");
+
+    let (code, shown, _) = warren(&server, &["agents", "doctor", AGENT, "--json"]).await;
+    let found: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!((code, &found["trial"]), (Some(0), &serde_json::json!({ "runs": true, "output": "0.61.0" })));
+
+    let (code, shown, _) = warren(&server, &["agents", "list"]).await;
+    let row = shown.lines().find(|line| line.starts_with(AGENT)).expect("a row");
+    assert!(code == Some(0) && row.ends_with("yes, 0.61.0"), "{shown}");
+
+    assert_eq!(warren(&server, &["agents", "remove", AGENT]).await.0, Some(0));
+    let (code, _, complaint) = warren(&server, &["agents", "doctor", AGENT]).await;
+    assert_eq!(code, Some(1));
+    let expect =
+        "error: `gemini-cli` is not installed\nhint: `warren agents install gemini-cli` installs it\n";
+    assert_eq!(complaint, expect);
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_exist_is_refused() {
+    let mut server = TestServer::start().await;
+    server.stop().await;
+    let (code, _, complaint) = warren(&server, &["agents", "install", "hal-9000"]).await;
+    assert_eq!(code, Some(1));
+    let expect =
+        "error: there is no agent `hal-9000` to install\nhint: `warren agents list` shows those there are\n";
+    assert_eq!(complaint, expect);
+}
