@@ -9,6 +9,7 @@
 mod listen;
 mod metrics;
 mod options;
+mod programs;
 mod trial;
 
 use std::{fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, sync::Arc, time::Duration};
@@ -19,12 +20,15 @@ use warren_domain::NodeId;
 use warren_env::{Env, TaskKind, Tasks};
 use warren_gateway::{Bootstrap, Gateway, Records};
 use warren_models::{Egress, Gateway as ModelGateway};
-use warren_runtime::{NoPrograms, Parts, SessionManager};
+use warren_programs::Programs;
+use warren_runtime::{Parts, SessionManager};
 use warren_sandbox::{Backend as _, Probe, local::Local};
 use warren_server::{Deps, ServeOptions, router, serve};
 use warren_store::Live;
 
 use crate::{home::Lock, setting::Setting};
+
+use programs::OnDisk;
 
 pub(crate) use options::{programs, required_layers};
 pub(crate) use trial::{Trial, Trials};
@@ -148,7 +152,7 @@ impl Core {
             backend: backend.clone(),
             models,
             egress: Egress::new(options::egress(config, address)?),
-            programs: Arc::new(NoPrograms),
+            programs: Arc::new(OnDisk(Programs::new(options::programs(config), env.clone()))),
             env: env.clone(),
             tasks: tasks.clone(),
         };

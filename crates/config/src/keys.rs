@@ -150,6 +150,11 @@ pub const KEYS: &[Key] = &[
          not public. The server itself is never reached.",
     ),
     key(
+        "agents.directory",
+        Kind::Path,
+        "Where agents' programs are installed. By default `agents` in the data directory; several servers may share one.",
+    ),
+    key(
         "agents.registry",
         Kind::Text,
         "The npm registry that agents' programs come from. If it is not set, `NPM_CONFIG_REGISTRY` of the environment is taken.",

@@ -77,7 +77,7 @@ raw! {
 
 raw! {
     /// `[agents]`
-    RawAgents { registry: Option<String>, cache_directory: Option<PathBuf>, }
+    RawAgents { directory: Option<PathBuf>, registry: Option<String>, cache_directory: Option<PathBuf>, }
 }
 
 raw! {

@@ -29,6 +29,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("storage.database_url", quoted(database(&config.storage.database))),
         ("egress.allow", list(&config.egress.allow)),
         ("egress.allow_private", list(&config.egress.allow_private)),
+        ("agents.directory", path(&config.agents.directory)),
         ("agents.registry", quoted(without_password(config.agents.registry.expose()))),
         ("agents.cache_directory", config.agents.cache_directory.as_deref().map(path).unwrap_or_default()),
         ("models.anthropic.base_url", quoted(&anthropic.base_url)),

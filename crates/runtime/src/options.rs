@@ -103,6 +103,8 @@ pub struct Program {
     pub directory: PathBuf,
     /// The words that start it in a sandbox.
     pub argv: Vec<String>,
+    /// Directories in a sandbox that belong before the rest of its `PATH`.
+    pub path: Vec<String>,
 }
 
 /// A machine without programs: only the built-in agent runs.

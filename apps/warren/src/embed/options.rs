@@ -28,9 +28,10 @@ pub(super) fn sandbox(directory: &Path) -> Result<warren_sandbox::local::Options
     Ok(warren_sandbox::local::Options::new(launcher, directory.join("sandbox")))
 }
 
-/// Agents' programs, beside everything else of the data directory.
-pub(crate) fn programs(config: &Config, directory: &Path) -> warren_programs::Options {
-    let options = warren_programs::Options::new(directory.join("agents"), config.agents.registry.expose());
+/// Agents' programs.
+pub(crate) fn programs(config: &Config) -> warren_programs::Options {
+    let directory = config.agents.directory.clone();
+    let options = warren_programs::Options::new(directory, config.agents.registry.expose());
     warren_programs::Options { cache: config.agents.cache_directory.clone(), ..options }
 }
 

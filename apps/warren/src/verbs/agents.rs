@@ -21,7 +21,7 @@ use bars::Bars;
 /// Runs the verb.
 pub(crate) async fn run(setting: &Setting, args: cli::Agents, terminal: &mut Terminal) -> Result<Outcome> {
     let config = setting.load()?.config;
-    let programs = Programs::new(embed::programs(&config, setting.home.directory()), Env::system());
+    let programs = Programs::new(embed::programs(&config), Env::system());
     match args {
         cli::Agents::List { json } => list(&programs, json, terminal).await,
         cli::Agents::Install { names, all, json } => {

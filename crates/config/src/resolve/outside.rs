@@ -22,6 +22,8 @@ pub struct Egress {
 /// The part of whoever gets agents' programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agents {
+    /// Where they are installed.
+    pub directory: PathBuf,
     /// The npm registry, by its URL; the URL may hold a password.
     pub registry: Secret,
     /// Where downloaded packages are kept, if anywhere.
@@ -70,6 +72,7 @@ pub(super) fn agents(
         });
     }
     Ok(Agents {
+        directory: directory.join(raw.directory.unwrap_or_else(|| PathBuf::from("agents"))),
         registry: Secret::new(registry.trim_end_matches('/')),
         cache_directory: raw.cache_directory.map(|path| directory.join(path)),
     })

@@ -68,6 +68,7 @@ fn every_key_can_be_set_in_the_file_and_is_shown_as_it_was_written() {
         allow = ["example.org", "*.example.com:8443"]
         allow_private = ["10.0.0.5:8080"]
         [agents]
+        directory = "/opt/warren/agents"
         registry = "https://ada:s3cr3t@npm.example.org/"
         cache_directory = "/var/cache/warren"
         [models.anthropic]
@@ -98,6 +99,7 @@ runs.soft_budget_percent = 75
 storage.database_url = "postgres://ada@db.example.org/warren"
 egress.allow = ["example.org", "*.example.com:8443"]
 egress.allow_private = ["10.0.0.5:8080"]
+agents.directory = "/opt/warren/agents"
 agents.registry = "https://ada@npm.example.org"
 agents.cache_directory = "/var/cache/warren"
 models.anthropic.base_url = "https://proxy.example.org"

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
-use warren_agents::{Adapter, LaunchError, LaunchRequest, Prompt, TurnEnd};
+use warren_agents::{Adapter, Launch, LaunchError, LaunchRequest, Prompt, TurnEnd};
 use warren_domain::{
     BlockId, Command, Content, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
     RunOptions, RunStatus, Timestamp, Usage,
@@ -18,12 +18,15 @@ use super::{
     deadlines::NEVER,
     requests::merged,
     run_record::{EndRecord as _, version_of},
-    sandbox::SandboxSlot,
+    sandbox::{Ready, SandboxSlot},
     signal::SIGNALS,
     start::{HOME, WORKSPACE, chain, endpoints, find_adapter, load_profile, session_options},
     transcripts::load_state,
 };
-use crate::recorder::{RecordError, for_each_event};
+use crate::{
+    options::Program,
+    recorder::{RecordError, for_each_event},
+};
 
 /// How long model calls may take to report their end after the agent is gone.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -252,6 +255,15 @@ struct Past {
     is_resumable: bool,
 }
 
+/// What an agent's program brings along is found before what the machine has.
+fn put_before_path(launch: &mut Launch, program: Option<&str>, ready: &Ready) {
+    let own = ready.programs.iter().find(|own| Some(own.name.as_str()) == program);
+    let Some(own) = own.filter(|own| !own.path.is_empty()) else { return };
+    let rest = launch.env.get("PATH").or_else(|| ready.sandbox.env.get("PATH")).cloned();
+    let all: Vec<String> = own.path.iter().cloned().chain(rest).collect();
+    launch.env.insert("PATH".to_owned(), all.join(":"));
+}
+
 /// Why an agent does not start, with what to do about it.
 fn not_launched(error: &LaunchError) -> (ErrorCode, String) {
     let code = match error {
@@ -359,6 +371,8 @@ impl SessionTask {
         let options = merged(&self.session_options().await, &record.input.options);
         let past = self.past(adapter).await.map_err(|error| agent_error(chain(&error)))?;
         let endpoints = endpoints();
+        let named = |program: &Program| (program.name.clone(), program.argv.clone());
+        let programs = ready.programs.iter().map(named).collect();
         let request = LaunchRequest {
             session: self.identity.session,
             workspace: WORKSPACE,
@@ -366,12 +380,13 @@ impl SessionTask {
             resume: past.is_resumable,
             state: past.state.as_ref(),
             permission_mode: options.permission_mode.unwrap_or_default(),
-            programs: &ready.programs,
+            programs: &programs,
             model: options.model.as_deref(),
             profile: &profile,
             endpoints: &endpoints,
         };
-        let launch = adapter.launch(&request).map_err(|error| not_launched(&error))?;
+        let mut launch = adapter.launch(&request).map_err(|error| not_launched(&error))?;
+        put_before_path(&mut launch, adapter.program(), ready);
         // Calls are admitted before the agent can make one.
         ready.belong_to(Some(record.run_id));
         let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     api::{SandboxReport, SessionError},
+    options::Program,
     recorder::RecordError,
     session::calls::Calls,
 };
@@ -52,7 +53,7 @@ pub(super) struct Ready {
     pub(super) calls: std::sync::Arc<Calls>,
     pub(super) outside: std::sync::Arc<Outside>,
     pub(super) transcripts: TranscriptKeeper,
-    pub(super) programs: std::collections::BTreeMap<String, Vec<String>>,
+    pub(super) programs: Vec<Program>,
     restart_count: u32,
     last_health_check: Timestamp,
     /// Its watchers and its forwarded connections; cancelled with it.

@@ -1,6 +1,6 @@
 //! Everything between "a sandbox is needed" and "an agent can be started in it".
 
-use std::{collections::BTreeMap, io::Cursor, path::PathBuf, sync::Arc};
+use std::{io::Cursor, path::PathBuf, sync::Arc};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
@@ -19,7 +19,11 @@ use super::{
     signal::Signal,
     transcripts::{TranscriptKeeper, put_back},
 };
-use crate::{api::SessionError, options::Shared, places::Places};
+use crate::{
+    api::SessionError,
+    options::{Program, Shared},
+    places::Places,
+};
 
 /// Where a sandbox has the workspace.
 pub(super) const WORKSPACE: &str = "/workspace";
@@ -50,8 +54,8 @@ pub(super) struct Started {
     pub(super) calls: Arc<Calls>,
     pub(super) outside: Arc<Outside>,
     pub(super) transcripts: TranscriptKeeper,
-    /// Programs it can see, by name: the words that start each.
-    pub(super) programs: BTreeMap<String, Vec<String>>,
+    /// Programs it can see.
+    pub(super) programs: Vec<Program>,
     pub(super) tasks: Tasks,
     /// Some of the tasks hold the sandbox: it is only let go of when they end.
     pub(super) until_dropped: DropGuard,
@@ -143,8 +147,7 @@ pub(super) async fn start(
         .await
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
-    let programs = installed.into_iter().map(|program| (program.name, program.argv)).collect();
-    Ok(Started { sandbox, calls, outside, transcripts, programs, tasks, until_dropped })
+    Ok(Started { sandbox, calls, outside, transcripts, programs: installed, tasks, until_dropped })
 }
 
 pub(super) fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {
