@@ -2,45 +2,79 @@
 
 mod headers;
 mod inspect;
-mod meter;
+mod tally;
 
 use bytes::Bytes;
-use hyper::{Method, StatusCode, Uri};
+use hyper::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::json;
 
-pub(crate) use headers::{answer_headers, request_headers};
-pub(crate) use inspect::inspect;
-pub(crate) use meter::Meter;
-
 use crate::{
-    format::Route,
+    Secret,
+    format::{Inspected, Route, RouteKind, Wire},
+    meter::Tally,
     refusal::{Refusal, RefusalKind},
 };
+
+/// The format.
+pub(crate) struct Messages;
 
 pub(crate) const MESSAGES: &str = "/v1/messages";
 pub(crate) const COUNT_TOKENS: &str = "/v1/messages/count_tokens";
 
 /// Only these two, by these exact names. Any query is tolerated; only the one that SDKs send goes on.
 pub(crate) fn route(method: &Method, uri: &Uri) -> Option<Route> {
-    let path = [MESSAGES, COUNT_TOKENS].into_iter().find(|path| *path == uri.path())?;
+    let kind = match uri.path() {
+        MESSAGES => RouteKind::Generate,
+        COUNT_TOKENS => RouteKind::Count,
+        _ => return None,
+    };
     let beta = uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "beta=true"));
-    (method == Method::POST).then(|| Route { path: path.to_owned(), query: beta.then_some("beta=true") })
+    let query = beta.then_some("beta=true");
+    (method == Method::POST).then(|| Route { path: uri.path().to_owned(), query, kind })
 }
 
-pub(crate) fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
-    let (status, kind) = match refusal.kind {
-        RefusalKind::NoSuchRoute => (StatusCode::NOT_FOUND, "not_found_error"),
-        RefusalKind::NoRun => (StatusCode::FORBIDDEN, "permission_error"),
-        RefusalKind::NotGranted => (StatusCode::BAD_REQUEST, "permission_error"),
-        RefusalKind::Invalid | RefusalKind::BrokenOff => (StatusCode::BAD_REQUEST, "invalid_request_error"),
-        RefusalKind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
-        RefusalKind::Slow => (StatusCode::REQUEST_TIMEOUT, "timeout_error"),
+impl Wire for Messages {
+    fn route(&self, method: &Method, uri: &Uri) -> Option<Route> {
+        route(method, uri)
+    }
+
+    fn inspect(&self, _: &Route, body: &[u8]) -> Result<Inspected, Refusal> {
+        inspect::inspect(body)
+    }
+
+    fn request_headers(&self, sandbox: &HeaderMap, key: Option<&Secret>) -> HeaderMap {
+        headers::request_headers(sandbox, key)
+    }
+
+    fn answer_headers(&self, provider: &HeaderMap) -> HeaderMap {
+        headers::answer_headers(provider)
+    }
+
+    fn refusal(&self, refused: &Refusal) -> (StatusCode, Bytes) {
+        refusal(refused)
+    }
+
+    fn tally(&self) -> Box<dyn Tally> {
+        Box::new(tally::MessageTally::default())
+    }
+}
+
+fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
+    let status = match refusal.kind {
         // 529 is what Anthropic says when it has too much to do; agents wait and try again.
-        RefusalKind::Overloaded => {
-            (StatusCode::from_u16(529).unwrap_or(StatusCode::SERVICE_UNAVAILABLE), "overloaded_error")
-        }
-        RefusalKind::Unreachable => (StatusCode::BAD_GATEWAY, "api_error"),
-        RefusalKind::TimedOut => (StatusCode::GATEWAY_TIMEOUT, "timeout_error"),
+        RefusalKind::Overloaded => StatusCode::from_u16(529).unwrap_or(StatusCode::SERVICE_UNAVAILABLE),
+        kind => kind.status(),
+    };
+    let kind = match refusal.kind {
+        RefusalKind::NoSuchRoute => "not_found_error",
+        RefusalKind::NoRun | RefusalKind::NotGranted => "permission_error",
+        RefusalKind::Invalid | RefusalKind::BrokenOff => "invalid_request_error",
+        RefusalKind::TooLarge => "request_too_large",
+        RefusalKind::Slow | RefusalKind::TimedOut => "timeout_error",
+        RefusalKind::BudgetSpent | RefusalKind::NoPrice => "billing_error",
+        RefusalKind::BudgetHeld => "rate_limit_error",
+        RefusalKind::Overloaded => "overloaded_error",
+        RefusalKind::Unreachable | RefusalKind::NobodyAnswers => "api_error",
     };
     (status, error_body(kind, &refusal.message))
 }
@@ -57,7 +91,7 @@ mod tests {
 
     use super::{refusal, route};
     use crate::{
-        format::Route,
+        format::{Route, RouteKind},
         refusal::{Refusal, RefusalKind},
     };
 
@@ -67,8 +101,9 @@ mod tests {
 
     #[test]
     fn only_exact_methods_and_paths_are_routes() {
-        let messages = Route { path: "/v1/messages".to_owned(), query: None };
-        let counting = Route { path: "/v1/messages/count_tokens".to_owned(), query: None };
+        let messages = Route { path: "/v1/messages".to_owned(), query: None, kind: RouteKind::Generate };
+        let counting =
+            Route { path: "/v1/messages/count_tokens".to_owned(), query: None, kind: RouteKind::Count };
         let beta = Route { query: Some("beta=true"), ..messages.clone() };
         assert_eq!(routed(Method::POST, "/v1/messages"), Some(messages.clone()));
         assert_eq!(routed(Method::POST, "/v1/messages?beta=true"), Some(beta.clone()));

@@ -13,10 +13,12 @@ use warren_domain::{BlobHash, ModelCalled, RunId, Timestamp, Usage};
 use warren_env::Env;
 
 use crate::{
-    Ending, Exchange, Format, PriceTable,
-    anthropic::Meter,
+    Charge, Ending, Exchange, Format, PriceTable, RefusalKind, Settlement,
+    attempts::Attempts,
+    estimate::Estimate,
     http::{Answer, Pieces, StreamError},
     memory::{Buffer, Hold},
+    meter::{Meter, Progress},
 };
 
 /// What every call is timed and priced by.
@@ -24,6 +26,7 @@ use crate::{
 pub(crate) struct Books {
     pub(crate) env: Env,
     pub(crate) prices: Arc<PriceTable>,
+    pub(crate) attempts: Attempts,
 }
 
 /// A call that was admitted. Its end is reported exactly once; a call that is dropped was given up by its caller.
@@ -39,6 +42,15 @@ pub(crate) struct Call {
     request_hold: Hold,
     recording: Buffer,
     meter: Option<Meter>,
+    reservation: Option<Reservation>,
+}
+
+/// What was set aside for a call, and what it was expected to use.
+struct Reservation {
+    reserved: Charge,
+    estimate: Estimate,
+    /// Whether the request went to the provider, which may charge for it from then on.
+    sent: bool,
 }
 
 /// Passes an answer on, piece by piece, while the call looks at it.
@@ -73,6 +85,8 @@ impl Call {
             run,
             called,
             ending: Ending::CallerLeft,
+            refusal: None,
+            settlement: None,
             path,
             request: Bytes::new(),
             content_type: None,
@@ -89,7 +103,12 @@ impl Call {
             request_hold: Hold::default(),
             recording,
             meter: None,
+            reservation: None,
         }
+    }
+
+    pub(crate) fn run(&self) -> RunId {
+        self.exchange.run
     }
 
     /// Notes which thread calls.
@@ -99,7 +118,9 @@ impl Call {
 
     /// Notes the request, now that it is there.
     pub(crate) fn asked(&mut self, request: Bytes, hold: Hold) {
-        self.exchange.called.request_hash = hash(&request);
+        let called = &mut self.exchange.called;
+        called.request_hash = hash(&request);
+        called.attempt = self.books.attempts.next(self.exchange.run, &called.request_hash);
         self.exchange.request = request;
         self.request_hold = hold;
     }
@@ -107,6 +128,21 @@ impl Call {
     /// Notes the model that the request names; the answer may name it more exactly.
     pub(crate) fn asked_for(&mut self, model: String) {
         self.exchange.called.model = model;
+    }
+
+    /// Notes what was set aside for it.
+    pub(crate) fn reserved(&mut self, reserved: Charge, estimate: Estimate) {
+        self.reservation = Some(Reservation { reserved, estimate, sent: false });
+    }
+
+    /// Notes that the request goes to the provider from here on.
+    pub(crate) fn sending(&mut self) {
+        self.reservation.iter_mut().for_each(|reservation| reservation.sent = true);
+    }
+
+    /// Notes that the answer is the gateway's own.
+    pub(crate) fn refused(&mut self, kind: RefusalKind) {
+        self.exchange.refusal = Some(kind);
     }
 
     /// The same answer, with this call watching it to its end.
@@ -130,9 +166,13 @@ impl Call {
             self.exchange.response_omitted += piece.len() as u64;
         }
         // The sandbox may close the connection as soon as it has this piece, and was answered all the same.
-        if self.meter.as_ref().is_some_and(Meter::saw_end) {
+        if self.progress() == Progress::Over {
             self.end(Ending::Complete);
         }
+    }
+
+    fn progress(&self) -> Progress {
+        self.meter.as_ref().map_or(Progress::Going, Meter::progress)
     }
 
     fn end(&mut self, ending: Ending) {
@@ -147,24 +187,52 @@ impl Call {
         }
         let elapsed = self.books.env.now().as_millis() - self.began_at.as_millis();
         called.ms = u64::try_from(elapsed).unwrap_or_default();
-        if let Some(meter) = self.meter.take() {
-            let metered = meter.total(self.recording.as_slice());
-            if let Some(model) = &metered.model {
-                called.model.clone_from(model);
-            }
-            called.cost_usd = self.books.prices.cost(&called.model, &metered);
-            called.usage = metered.usage;
-            called.usage.cost_usd = called.cost_usd;
+        let answered = self.meter.is_some();
+        let metered =
+            self.meter.take().map(|meter| meter.total(self.recording.as_slice())).unwrap_or_default();
+        if let Some(model) = &metered.model {
+            called.model.clone_from(model);
         }
+        called.cost_usd = self.books.prices.cost(&called.model, &metered);
+        called.usage = Usage { cost_usd: called.cost_usd, ..metered.usage };
         called.usage.model = (!called.model.is_empty()).then(|| called.model.clone());
+        self.books.attempts.ended(exchange.run, &called.request_hash, called.attempt, called.status >= 400);
+        exchange.settlement = self.reservation.take().map(|reservation| {
+            let used = self.used(&reservation, &exchange.called.usage, ending, answered);
+            Settlement { reserved: reservation.reserved, used }
+        });
         exchange.response = self.recording.take();
         report.send(exchange);
+    }
+
+    /// What a budget is charged with: what the answer told, or an estimate where it did not.
+    fn used(&self, reservation: &Reservation, told: &Usage, ending: Ending, answered: bool) -> Charge {
+        let Reservation { estimate, sent, .. } = reservation;
+        let seen = self.recording.as_slice().len() as u64 + self.exchange.response_omitted;
+        let is_whole = ending == Ending::Complete;
+        let told_charge = Charge { cost_usd: told.cost_usd, tokens: told.total_tokens };
+        match self.exchange.refusal {
+            // Nobody knows what the provider did meanwhile.
+            Some(RefusalKind::TimedOut) => estimate.untold(0, false),
+            Some(_) => Charge::default(),
+            None if !sent => Charge::default(),
+            None if !answered => estimate.untold(0, false),
+            None if told.total_tokens > 0 && is_whole => told_charge,
+            None if told.total_tokens > 0 => {
+                told_charge.plus(estimate.untold_output(seen, told.output_tokens))
+            }
+            // Providers do not charge for errors.
+            None if self.exchange.called.status >= 400 => Charge::default(),
+            None => estimate.untold(seen, is_whole),
+        }
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.end(Ending::CallerLeft);
+        // Who leaves when the answer is finished was answered.
+        let finished = self.progress() >= Progress::Finished;
+        self.end(if finished { Ending::Complete } else { Ending::CallerLeft });
     }
 }
 

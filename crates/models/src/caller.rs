@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{ModelCalled, RunId};
 
+use crate::{Charge, Quote, RefusalKind, Settlement, Unaffordable};
+
 /// One sandbox, as the gateway sees it.
 #[async_trait]
 pub trait Caller: Send + Sync {
@@ -18,6 +20,15 @@ pub trait Caller: Send + Sync {
         false
     }
 
+    /// Sets aside what a call may use, before it goes out; [`Exchange::settlement`] then tells what it did use. `None`: no
+    /// budget limits this run. A [`Budget`](crate::Budget) answers just this question.
+    ///
+    /// # Errors
+    /// When the call must not go out; the sandbox is told why.
+    fn reserve(&self, _run: RunId, _quote: &Quote) -> Result<Option<Charge>, Unaffordable> {
+        Ok(None)
+    }
+
     /// Told after each call: answered, refused, failed or given up. Calls of one connection come in the order of their
     /// end, and the next call of that connection waits for this; connections are independent of each other.
     async fn ended(&self, exchange: Exchange);
@@ -26,7 +37,7 @@ pub trait Caller: Send + Sync {
 /// What a request can make the provider reach for beyond the request itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {
-    /// Tools that the provider carries out: web search, web fetch, code execution.
+    /// Tools that the provider carries out: web search, web fetch, maps, pictures, code execution.
     ServerTools,
     /// MCP servers that the provider connects to.
     RemoteMcp,
@@ -34,8 +45,11 @@ pub enum Feature {
     Containers,
     /// Images and documents that the provider gets by URL.
     UrlSources,
-    /// Files stored at the provider under the server's account.
+    /// Files and other content stored at the provider under the server's account.
     StoredFiles,
+    /// Answers, conversations and prompts that the provider keeps under the server's account, and work that it does while
+    /// nobody listens: whoever may name one could read another's.
+    StoredState,
 }
 
 /// One call and its answer.
@@ -47,6 +61,10 @@ pub struct Exchange {
     pub called: ModelCalled,
     /// How it ended.
     pub ending: Ending,
+    /// Why the gateway answered by itself; `None` if the provider did, or nobody.
+    pub refusal: Option<RefusalKind>,
+    /// What becomes of the reservation that was made for it; `None` if none was.
+    pub settlement: Option<Settlement>,
     /// What was asked for, such as `/v1/messages`.
     pub path: String,
     /// The request's body; empty if it never arrived whole.

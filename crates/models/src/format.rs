@@ -4,7 +4,12 @@ use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
 use warren_domain::Usage;
 
-use crate::{Feature, Secret, anthropic, refusal::Refusal};
+use crate::{
+    Feature, Secret, anthropic, gemini,
+    meter::{Meter, Tally},
+    openai_chat, openai_responses,
+    refusal::Refusal,
+};
 
 /// The header by which an agent may say which thread of the session calls. Never sent to a provider.
 pub const CONVERSATION_HEADER: &str = "x-warren-conversation";
@@ -14,15 +19,66 @@ pub const CONVERSATION_HEADER: &str = "x-warren-conversation";
 pub enum Format {
     /// Anthropic's Messages API.
     Anthropic,
+    /// Gemini's `generateContent` and its streamed twin.
+    Gemini,
+    /// OpenAI's chat completions, which many other providers speak too.
+    OpenAiChat,
+    /// OpenAI's responses.
+    OpenAiResponses,
+}
+
+/// What the gateway must know of a wire format. One unit struct in each format's module; [`Format::wire`] is the only
+/// place that names them.
+pub(crate) trait Wire: Sync {
+    /// What is called, if it may be called at all.
+    fn route(&self, method: &Method, uri: &Uri) -> Option<Route>;
+
+    /// Reads what must be known of a request before it goes out.
+    fn inspect(&self, route: &Route, body: &[u8]) -> Result<Inspected, Refusal>;
+
+    /// The headers that go to the provider: those of the sandbox that are on the list, and the key.
+    fn request_headers(&self, sandbox: &HeaderMap, key: Option<&Secret>) -> HeaderMap;
+
+    /// The headers that go to the sandbox.
+    fn answer_headers(&self, provider: &HeaderMap) -> HeaderMap;
+
+    /// A refusal in the format's own words, as JSON.
+    fn refusal(&self, refusal: &Refusal) -> (StatusCode, Bytes);
+
+    /// Counts the tokens of one answer.
+    fn tally(&self) -> Box<dyn Tally>;
+
+    /// The path at the provider, whose own address has the path `base`, without a slash at its end.
+    fn path_at(&self, base: &str, path: &str) -> String {
+        format!("{base}{path}")
+    }
+
+    /// The JSON that answers a [`RouteKind::Lookup`].
+    fn lookup(&self) -> &'static str {
+        "{}"
+    }
 }
 
 /// One of the exact things that may be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// The path, which is also the path at the provider.
+    /// The path as the sandbox calls it.
     pub(crate) path: String,
     /// What of the query goes to the provider.
     pub(crate) query: Option<&'static str>,
+    pub(crate) kind: RouteKind,
+}
+
+/// What a call is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RouteKind {
+    /// The model writes; this costs.
+    Generate,
+    /// Tokens are counted; this costs nothing.
+    Count,
+    /// An agent looks at its start which models there are. The gateway answers by itself that it cannot tell, so no such
+    /// call goes to a provider, and agents go on with the model they were given.
+    Lookup,
 }
 
 /// What a request says that the gateway must know.
@@ -32,6 +88,20 @@ pub(crate) struct Inspected {
     pub(crate) model: String,
     /// What it makes the provider reach for, each once.
     pub(crate) features: Vec<Feature>,
+    /// The most tokens it lets the model write in all its answers together, if it says.
+    pub(crate) max_output_tokens: Option<u64>,
+    /// Whether it asks for the answer piece by piece.
+    pub(crate) streamed: bool,
+    /// Images, sound and documents in it, which cost by their content and not by their length.
+    pub(crate) media: Media,
+}
+
+/// What is in a request that is not text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Media {
+    pub(crate) count: u64,
+    /// As written in the request, so in Base64.
+    pub(crate) bytes: u64,
 }
 
 /// What an answer says it used.
@@ -46,53 +116,32 @@ pub(crate) struct Metered {
 }
 
 impl Format {
+    /// Every format.
+    pub const ALL: [Format; 4] =
+        [Format::Anthropic, Format::Gemini, Format::OpenAiChat, Format::OpenAiResponses];
+
     /// The format's name, as reports show it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Anthropic => "anthropic",
+            Format::Gemini => "gemini",
+            Format::OpenAiChat => "openai-chat",
+            Format::OpenAiResponses => "openai-responses",
         }
     }
 
-    /// What is called, if it may be called at all.
-    pub(crate) fn route(self, method: &Method, uri: &Uri) -> Option<Route> {
+    pub(crate) fn wire(self) -> &'static dyn Wire {
         match self {
-            Format::Anthropic => anthropic::route(method, uri),
-        }
-    }
-
-    /// Reads what must be known of a request before it goes out.
-    pub(crate) fn inspect(self, body: &[u8]) -> Result<Inspected, Refusal> {
-        match self {
-            Format::Anthropic => anthropic::inspect(body),
-        }
-    }
-
-    /// The headers that go to the provider: those of the sandbox that are on the list, and the key.
-    pub(crate) fn request_headers(self, sandbox: &HeaderMap, key: Option<&Secret>) -> HeaderMap {
-        match self {
-            Format::Anthropic => anthropic::request_headers(sandbox, key),
-        }
-    }
-
-    /// The headers that go to the sandbox.
-    pub(crate) fn answer_headers(self, provider: &HeaderMap) -> HeaderMap {
-        match self {
-            Format::Anthropic => anthropic::answer_headers(provider),
-        }
-    }
-
-    /// A refusal in the format's own words, as JSON.
-    pub(crate) fn refusal(self, refusal: &Refusal) -> (StatusCode, Bytes) {
-        match self {
-            Format::Anthropic => anthropic::refusal(refusal),
+            Format::Anthropic => &anthropic::Messages,
+            Format::Gemini => &gemini::GenerateContent,
+            Format::OpenAiChat => &openai_chat::ChatCompletions,
+            Format::OpenAiResponses => &openai_responses::Responses,
         }
     }
 
     /// Counts the tokens of an answer of this media type.
-    pub(crate) fn meter(self, content_type: Option<&str>) -> anthropic::Meter {
-        match self {
-            Format::Anthropic => anthropic::Meter::new(content_type),
-        }
+    pub(crate) fn meter(self, content_type: Option<&str>) -> Meter {
+        Meter::new(content_type, self.wire().tally())
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hyper::{HeaderMap, Request, body::Incoming};
+use bytes::Bytes;
+use hyper::{HeaderMap, Request, StatusCode, body::Incoming};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
@@ -11,8 +12,11 @@ use warren_env::Env;
 
 use crate::{
     CONVERSATION_HEADER, Caller, Exchange, Feature, Format, Limits, Options, SetupError, Timeouts,
+    Unaffordable, UpstreamOptions,
+    attempts::Attempts,
     call::{Books, Call},
-    format::Route,
+    estimate::Estimate,
+    format::{Inspected, Route, RouteKind},
     http::{self, Answer, BodyError},
     memory::{Full, Memory},
     refusal::{Refusal, RefusalKind},
@@ -26,11 +30,19 @@ pub struct Gateway {
 }
 
 struct Inner {
-    anthropic: Upstream,
+    upstreams: Upstreams,
     books: Books,
     timeouts: Timeouts,
     limits: Limits,
     memory: Memory,
+}
+
+/// Who answers, for each format.
+struct Upstreams {
+    anthropic: Upstream,
+    gemini: Upstream,
+    openai_chat: Upstream,
+    openai_responses: Upstream,
 }
 
 /// Who answers calls of one format, in words that may be shown to anyone.
@@ -53,22 +65,28 @@ impl Gateway {
     /// # Errors
     /// When a provider's address or key cannot be right, or the program installed no TLS provider.
     pub fn new(options: Options, env: Env) -> Result<Gateway, SetupError> {
-        let Options { anthropic, prices, timeouts, limits, pace } = options;
-        let anthropic = Upstream::new(anthropic, &timeouts, pace)?;
+        let Options { anthropic, gemini, openai_chat, openai_responses, prices, timeouts, limits, pace } =
+            options;
+        let upstream = |options: UpstreamOptions| Upstream::new(options, &timeouts, pace);
+        let upstreams = Upstreams {
+            anthropic: upstream(anthropic)?,
+            gemini: upstream(gemini)?,
+            openai_chat: upstream(openai_chat)?,
+            openai_responses: upstream(openai_responses)?,
+        };
         let memory = Memory::new(limits.buffered_bytes);
-        let books = Books { env, prices: Arc::new(prices) };
-        Ok(Gateway { inner: Arc::new(Inner { anthropic, books, timeouts, limits, memory }) })
+        let books = Books { env, prices: Arc::new(prices), attempts: Attempts::default() };
+        Ok(Gateway { inner: Arc::new(Inner { upstreams, books, timeouts, limits, memory }) })
     }
 
-    /// Who answers, by format.
+    /// Who answers, for each format.
     #[must_use]
     pub fn describe(&self) -> Vec<UpstreamSummary> {
-        let upstream = &self.inner.anthropic;
-        vec![UpstreamSummary {
-            format: Format::Anthropic,
-            target: upstream.target(),
-            has_key: upstream.has_key(),
-        }]
+        let summary = |format| {
+            let upstream = self.inner.upstreams.of(format);
+            UpstreamSummary { format, target: upstream.target(), has_key: upstream.has_key() }
+        };
+        Format::ALL.into_iter().map(summary).collect()
     }
 
     /// Serves HTTP/1.1 on one byte stream that came from a sandbox's loopback listener, until it closes and the caller
@@ -106,10 +124,13 @@ impl Gateway {
         caller: &dyn Caller,
         reports: mpsc::Sender<Exchange>,
     ) -> Answer {
-        let Some(route) = format.route(request.method(), request.uri()) else {
+        let Some(route) = format.wire().route(request.method(), request.uri()) else {
             let message = format!("`{} {}` is not available here", request.method(), request.uri().path());
             return refused(format, &Refusal::new(RefusalKind::NoSuchRoute, message));
         };
+        if route.kind == RouteKind::Lookup {
+            return Answer::json(StatusCode::OK, Bytes::from_static(format.wire().lookup().as_bytes()));
+        }
         // Room for the report before the admission: an admitted call is always reported.
         let Ok(report) = reports.reserve_owned().await else {
             return refused(format, &Refusal::new(RefusalKind::Overloaded, "the connection is closing"));
@@ -123,7 +144,10 @@ impl Gateway {
             Ok(answer) => call.watch(format, answer),
             // Dropping the call reports that the caller left; an answer nobody gets is not its end.
             Err(refusal) if refusal.kind == RefusalKind::BrokenOff => refused(format, &refusal),
-            Err(refusal) => call.watch(format, refused(format, &refusal)),
+            Err(refusal) => {
+                call.refused(refusal.kind);
+                call.watch(format, refused(format, &refusal))
+            }
         }
     }
 
@@ -136,7 +160,7 @@ impl Gateway {
         caller: &dyn Caller,
         call: &mut Call,
     ) -> Result<Answer, Refusal> {
-        let Inner { memory, limits, timeouts, anthropic, .. } = &*self.inner;
+        let Inner { memory, limits, timeouts, upstreams, .. } = &*self.inner;
         let (head, body) = request.into_parts();
         call.called_from(conversation(&head.headers));
         let buffer = memory.buffer(limits.request_bytes);
@@ -145,13 +169,49 @@ impl Gateway {
             .map_err(|error| unreadable(error, limits.request_bytes))?;
         let (body, hold) = buffer.freeze();
         call.asked(body.clone(), hold);
-        let inspected = format.inspect(&body)?;
-        call.asked_for(inspected.model);
+        let inspected = format.wire().inspect(route, &body)?;
+        call.asked_for(inspected.model.clone());
         check_granted(caller, &inspected.features)?;
-        let upstream = match format {
-            Format::Anthropic => anthropic,
-        };
-        upstream.call(format, route, &head.headers, body).await
+        if route.kind == RouteKind::Generate {
+            self.reserve(caller, call, &body, &inspected)?;
+        }
+        call.sending();
+        upstreams.of(format).call(format, route, &head.headers, body).await
+    }
+
+    /// Asks whoever pays for the most that the call can use.
+    fn reserve(
+        &self,
+        caller: &dyn Caller,
+        call: &mut Call,
+        body: &[u8],
+        inspected: &Inspected,
+    ) -> Result<(), Refusal> {
+        let price = self.inner.books.prices.price(&inspected.model);
+        let estimate = Estimate::new(body, inspected, price);
+        let reserved = caller.reserve(call.run(), &estimate.quote(&inspected.model)).map_err(|refused| {
+            let kind = match &refused {
+                Unaffordable::Spent(_) => RefusalKind::BudgetSpent,
+                Unaffordable::Held => RefusalKind::BudgetHeld,
+                Unaffordable::NoPrice { .. } => RefusalKind::NoPrice,
+            };
+            Refusal::new(kind, refused.to_string())
+        })?;
+        if let Some(reserved) = reserved {
+            call.reserved(reserved, estimate);
+        }
+        Ok(())
+    }
+}
+
+impl Upstreams {
+    fn of(&self, format: Format) -> &Upstream {
+        match format {
+            Format::Anthropic => &self.anthropic,
+            Format::Gemini => &self.gemini,
+            Format::OpenAiChat => &self.openai_chat,
+            Format::OpenAiResponses => &self.openai_responses,
+        }
     }
 }
 
@@ -165,6 +225,7 @@ fn check_granted(caller: &dyn Caller, features: &[Feature]) -> Result<(), Refusa
         Feature::Containers => "containers and skills at the provider are",
         Feature::UrlSources => "images and documents that the provider gets by URL are",
         Feature::StoredFiles => "files stored at the provider are",
+        Feature::StoredState => "answers and conversations that the provider keeps are",
     };
     Err(Refusal::new(RefusalKind::NotGranted, format!("{what} not granted to this run")))
 }
@@ -183,7 +244,7 @@ fn unreadable(error: BodyError, limit: usize) -> Refusal {
 }
 
 fn refused(format: Format, refusal: &Refusal) -> Answer {
-    let (status, body) = format.refusal(refusal);
+    let (status, body) = format.wire().refusal(refusal);
     Answer::json(status, body)
 }
 

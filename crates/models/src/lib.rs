@@ -3,17 +3,25 @@
 //! In: HTTP on byte streams that a sandbox's loopback listener accepted, and a [`Caller`] that says whether a run is
 //! active. Out: the same requests to the provider with the real key, the answers streamed back as they arrive, and one
 //! [`Exchange`] for each call, metered and recorded. Without a key the [`demo`] model answers from a script.
+//! A caller with a [`Budget`] is asked before a call goes out, and told afterwards what it used.
 //! **Invariant:** nothing here knows what a session is; a real key never goes towards a sandbox, and no header or path
 //! goes towards a provider that is not on a list.
-//! Start with [`Gateway::serve`], then `call.rs`, the life of one call. Each wire format has a module (`anthropic`).
+//! Start with [`Gateway::serve`], then `call.rs`, the life of one call. `format.rs` says what a wire
+//! format must know; each has a module (`anthropic`, `gemini`, `openai_chat`, `openai_responses`).
 
 mod gateway;
 
+mod attempts;
+mod budget;
 mod call;
 mod caller;
+mod estimate;
 mod format;
+mod headers;
 mod http;
+mod inspect;
 mod memory;
+mod meter;
 mod options;
 mod price;
 mod refusal;
@@ -22,10 +30,16 @@ mod sse;
 mod upstream;
 
 mod anthropic;
+mod gemini;
+mod openai;
+mod openai_chat;
+mod openai_responses;
+
 pub mod demo;
 
 mod egress;
 
+pub use budget::{Budget, BudgetLimits, Charge, Quote, Settlement, Shortage, Unaffordable};
 pub use caller::{Caller, Ending, Exchange, Feature};
 pub use egress::{
     Egress, EgressCaller, EgressDecision, EgressNetwork, EgressOptions, EgressRules, EgressSlots,
@@ -35,5 +49,6 @@ pub use format::{CONVERSATION_HEADER, Format};
 pub use gateway::{Gateway, UpstreamSummary};
 pub use options::{Limits, Options, Pace, Timeouts, UpstreamOptions};
 pub use price::{Price, PriceTable};
+pub use refusal::RefusalKind;
 pub use secret::Secret;
 pub use upstream::SetupError;

@@ -11,6 +11,12 @@ const MIB: usize = 1024 * 1024;
 pub struct Options {
     /// Who answers calls in the Anthropic Messages format.
     pub anthropic: UpstreamOptions,
+    /// Who answers calls in Gemini's format.
+    pub gemini: UpstreamOptions,
+    /// Who answers OpenAI's chat completions.
+    pub openai_chat: UpstreamOptions,
+    /// Who answers OpenAI's responses.
+    pub openai_responses: UpstreamOptions,
     /// What tokens cost.
     pub prices: PriceTable,
     /// How long to wait for what.
@@ -29,7 +35,8 @@ pub enum UpstreamOptions {
     Demo,
     /// A provider.
     Http {
-        /// Where its API begins, such as `https://api.anthropic.com`.
+        /// Where its API begins, such as `https://api.anthropic.com`; for OpenAI's formats by custom with the version,
+        /// such as `https://api.openai.com/v1`.
         base_url: String,
         /// What it knows us by; a provider on the own network may need none.
         api_key: Option<Secret>,

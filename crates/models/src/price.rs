@@ -37,6 +37,19 @@ impl Price {
         }
     }
 
+    /// The price of a model whose cache is filled at no charge of its own, as OpenAI's and Gemini's are.
+    #[must_use]
+    pub const fn with_cache(input: f64, output: f64, cache_read: f64) -> Self {
+        Self { input, output, cache_read, cache_write: input, cache_write_long: input }
+    }
+
+    /// What so many tokens cost at most, whatever a cache does.
+    pub(crate) fn most(&self, input: u64, output: u64) -> f64 {
+        let dearest =
+            [self.cache_read, self.cache_write, self.cache_write_long].into_iter().fold(self.input, f64::max);
+        (to_f64(input) * dearest + to_f64(output) * self.output) / 1_000_000.0
+    }
+
     fn cost(&self, metered: &Metered) -> f64 {
         let usage = &metered.usage;
         let short_writes = usage.cache_write_tokens.saturating_sub(metered.long_cache_write_tokens);
@@ -66,9 +79,15 @@ impl PriceTable {
         self
     }
 
-    /// The price of a model; `None` if no row fits.
+    /// The price of a model; `None` if no row fits. A name such as `openai/gpt-5` counts as what follows the last slash,
+    /// unless a row has it whole.
     #[must_use]
     pub fn price(&self, model: &str) -> Option<Price> {
+        let own_name = || model.rsplit_once('/').and_then(|(_, name)| self.of_name(name));
+        self.of_name(model).or_else(own_name)
+    }
+
+    fn of_name(&self, model: &str) -> Option<Price> {
         let fitting = self.rows.iter().filter(|(prefix, _)| model.starts_with(prefix.as_str()));
         fitting.max_by_key(|(prefix, _)| prefix.len()).map(|(_, price)| *price)
     }
@@ -89,28 +108,75 @@ impl PriceTable {
 }
 
 impl Default for PriceTable {
-    /// List prices of Claude models. The short prefixes at the end price models that came later by their family.
+    /// The providers' list prices, as far as they were known when this was built; an operator overrides them in the
+    /// configuration. Where long requests cost more, this is the price of short ones.
     ///
     /// The demo model costs nothing; its price is notional, so that displays and budgets have something to count.
     fn default() -> Self {
-        let rows = [
-            ("claude-opus-4-0", Price::of(15.0, 75.0)),
-            ("claude-opus-4-1", Price::of(15.0, 75.0)),
-            ("claude-opus-4-2025", Price::of(15.0, 75.0)),
-            ("claude-3-opus", Price::of(15.0, 75.0)),
-            ("claude-3-5-sonnet", Price::of(3.0, 15.0)),
-            ("claude-3-7-sonnet", Price::of(3.0, 15.0)),
-            ("claude-3-5-haiku", Price::of(0.8, 4.0)),
-            ("claude-3-haiku", Price::of(0.25, 1.25)),
-            ("claude-opus", Price::of(5.0, 25.0)),
-            ("claude-sonnet", Price::of(3.0, 15.0)),
-            ("claude-haiku", Price::of(1.0, 5.0)),
-            ("claude", Price::of(5.0, 25.0)),
-            (crate::demo::MODEL, Price::of(1.0, 5.0)),
-        ];
-        Self { rows: rows.map(|(prefix, price)| (prefix.to_owned(), price)).to_vec() }
+        let demo = [(crate::demo::MODEL, Price::of(1.0, 5.0))];
+        let rows = CLAUDE.iter().chain(GEMINI).chain(OPENAI).chain(&demo);
+        Self { rows: rows.map(|(prefix, price)| ((*prefix).to_owned(), *price)).collect() }
     }
 }
+
+/// The short prefixes at the end of each list price models that came later by their family.
+const CLAUDE: &[(&str, Price)] = &[
+    ("claude-opus-4-0", Price::of(15.0, 75.0)),
+    ("claude-opus-4-1", Price::of(15.0, 75.0)),
+    ("claude-opus-4-2025", Price::of(15.0, 75.0)),
+    ("claude-3-opus", Price::of(15.0, 75.0)),
+    ("claude-3-5-sonnet", Price::of(3.0, 15.0)),
+    ("claude-3-7-sonnet", Price::of(3.0, 15.0)),
+    ("claude-3-5-haiku", Price::of(0.8, 4.0)),
+    ("claude-3-haiku", Price::of(0.25, 1.25)),
+    ("claude-opus", Price::of(5.0, 25.0)),
+    ("claude-sonnet", Price::of(3.0, 15.0)),
+    ("claude-haiku", Price::of(1.0, 5.0)),
+    ("claude", Price::of(5.0, 25.0)),
+];
+
+const GEMINI: &[(&str, Price)] = &[
+    ("gemini-1.5-flash", Price::with_cache(0.075, 0.3, 0.018_75)),
+    ("gemini-1.5-pro", Price::with_cache(1.25, 5.0, 0.3125)),
+    ("gemini-2.0-flash-lite", Price::with_cache(0.075, 0.3, 0.018_75)),
+    ("gemini-2.0-flash", Price::with_cache(0.1, 0.4, 0.025)),
+    ("gemini-2.5-flash-lite", Price::with_cache(0.1, 0.4, 0.01)),
+    ("gemini-2.5-flash", Price::with_cache(0.3, 2.5, 0.03)),
+    ("gemini-2.5-pro", Price::with_cache(1.25, 10.0, 0.125)),
+    ("gemini-3-flash", Price::with_cache(0.5, 3.0, 0.05)),
+    ("gemini-3-pro", Price::with_cache(2.0, 12.0, 0.2)),
+    ("gemini", Price::with_cache(2.0, 12.0, 0.2)),
+];
+
+const OPENAI: &[(&str, Price)] = &[
+    ("gpt-3.5", Price::with_cache(0.5, 1.5, 0.5)),
+    ("gpt-4-turbo", Price::with_cache(10.0, 30.0, 10.0)),
+    ("gpt-4o-mini", Price::with_cache(0.15, 0.6, 0.075)),
+    ("gpt-4o", Price::with_cache(2.5, 10.0, 1.25)),
+    ("gpt-4.1-nano", Price::with_cache(0.1, 0.4, 0.025)),
+    ("gpt-4.1-mini", Price::with_cache(0.4, 1.6, 0.1)),
+    ("gpt-4.1", Price::with_cache(2.0, 8.0, 0.5)),
+    ("gpt-4", Price::with_cache(30.0, 60.0, 30.0)),
+    ("gpt-5-nano", Price::with_cache(0.05, 0.4, 0.005)),
+    ("gpt-5-mini", Price::with_cache(0.25, 2.0, 0.025)),
+    ("gpt-5-pro", Price::with_cache(15.0, 120.0, 15.0)),
+    ("gpt-5.1-codex-mini", Price::with_cache(0.25, 2.0, 0.025)),
+    ("gpt-5.1", Price::with_cache(1.25, 10.0, 0.125)),
+    ("gpt-5.2-pro", Price::with_cache(21.0, 168.0, 21.0)),
+    ("gpt-5.2", Price::with_cache(1.75, 14.0, 0.175)),
+    ("gpt-5.3", Price::with_cache(1.75, 14.0, 0.175)),
+    ("gpt-5.4", Price::with_cache(2.5, 15.0, 0.25)),
+    ("gpt-5.", Price::with_cache(5.0, 30.0, 0.5)),
+    ("gpt-5", Price::with_cache(1.25, 10.0, 0.125)),
+    ("codex-mini", Price::with_cache(1.5, 6.0, 0.375)),
+    ("o1-mini", Price::with_cache(1.1, 4.4, 0.55)),
+    ("o1", Price::with_cache(15.0, 60.0, 7.5)),
+    ("o3-mini", Price::with_cache(1.1, 4.4, 0.55)),
+    ("o3-pro", Price::with_cache(20.0, 80.0, 20.0)),
+    ("o3", Price::with_cache(2.0, 8.0, 0.5)),
+    ("o4-mini", Price::with_cache(1.1, 4.4, 0.275)),
+    ("gpt", Price::with_cache(5.0, 30.0, 0.5)),
+];
 
 #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
 fn to_f64(tokens: u64) -> f64 {
@@ -133,7 +199,13 @@ mod tests {
         assert_eq!(input("claude-opus-4-5-20251101"), Some(5.0));
         assert_eq!(input("claude-sonnet-9"), Some(3.0));
         assert_eq!(input("warren-demo-1"), Some(1.0));
+        assert_eq!(input("gemini-2.5-flash-lite-preview"), Some(0.1));
+        assert_eq!(input("gemini-9-ultra"), Some(2.0));
+        assert_eq!(input("gpt-5-2025-08-07"), Some(1.25));
+        assert_eq!(input("gpt-5.5"), Some(5.0));
+        assert_eq!(input("openai/gpt-4o-mini"), Some(0.15));
         assert_eq!(input("somebody-elses"), None);
+        assert_eq!(input("o/somebody-elses"), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Why the gateway answers by itself, apart from how a wire format says it.
 
+use hyper::StatusCode;
+
 /// An answer that is the gateway's own and not the provider's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -8,9 +10,9 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
 }
 
-/// What kind of answer. Each wire format has its own status and words for it.
+/// What kind of answer the gateway gave by itself. Each wire format has its own words for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RefusalKind {
+pub enum RefusalKind {
     /// Not one of the exact methods and paths.
     NoSuchRoute,
     /// No run is active.
@@ -25,16 +27,46 @@ pub(crate) enum RefusalKind {
     TooLarge,
     /// The request did not arrive in time.
     Slow,
+    /// The budget is spent, or what is left does not even pay for reading the request.
+    BudgetSpent,
+    /// Calls in flight have set aside what is left of the budget; it may be enough when they have ended.
+    BudgetHeld,
+    /// There is a budget in dollars, and nobody knows what the model costs.
+    NoPrice,
     /// The gateway holds as much as it may.
     Overloaded,
     /// The provider cannot be reached or talks nonsense.
     Unreachable,
     /// The provider does not answer.
     TimedOut,
+    /// Nobody here answers this format.
+    NobodyAnswers,
 }
 
 impl Refusal {
     pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
+    }
+}
+
+impl RefusalKind {
+    /// The HTTP status, where a format has no other of its own. What agents try again by themselves (408, 429, 5xx) is
+    /// only what may be answered another time.
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            RefusalKind::NoSuchRoute => StatusCode::NOT_FOUND,
+            RefusalKind::NoRun => StatusCode::FORBIDDEN,
+            RefusalKind::NotGranted | RefusalKind::Invalid | RefusalKind::BrokenOff => {
+                StatusCode::BAD_REQUEST
+            }
+            RefusalKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            RefusalKind::Slow => StatusCode::REQUEST_TIMEOUT,
+            RefusalKind::BudgetSpent | RefusalKind::NoPrice => StatusCode::PAYMENT_REQUIRED,
+            RefusalKind::BudgetHeld => StatusCode::TOO_MANY_REQUESTS,
+            RefusalKind::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+            RefusalKind::Unreachable => StatusCode::BAD_GATEWAY,
+            RefusalKind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+            RefusalKind::NobodyAnswers => StatusCode::NOT_IMPLEMENTED,
+        }
     }
 }

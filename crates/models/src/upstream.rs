@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::HeaderMap;
+use hyper::{HeaderMap, header::CONTENT_ENCODING};
 use reqwest::{Client, Url, redirect::Policy};
 
 use crate::{
@@ -143,8 +143,8 @@ impl Provider {
     ) -> Result<Answer, Refusal> {
         let request = self
             .client
-            .post(self.url(route))
-            .headers(format.request_headers(headers, self.key.as_ref()))
+            .post(self.url(format, route))
+            .headers(format.wire().request_headers(headers, self.key.as_ref()))
             .body(body);
         let response = tokio::time::timeout(self.answer_timeout, request.send()).await.map_err(|_| {
             Refusal::new(RefusalKind::TimedOut, "the model's provider did not answer in time")
@@ -158,19 +158,27 @@ impl Provider {
             let message = "the model's provider redirects elsewhere, which is not followed";
             return Err(Refusal::new(RefusalKind::Unreachable, message));
         }
+        if is_encoded(response.headers()) {
+            let message = "the model's provider compresses its answer although it was asked not to, so it cannot be metered";
+            return Err(Refusal::new(RefusalKind::Unreachable, message));
+        }
         Ok(Answer {
             status: response.status(),
-            headers: format.answer_headers(response.headers()),
+            headers: format.wire().answer_headers(response.headers()),
             pieces: pieces(response, self.silence_timeout),
         })
     }
 
-    fn url(&self, route: &Route) -> Url {
+    fn url(&self, format: Format, route: &Route) -> Url {
         let mut url = self.base.clone();
-        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), route.path));
+        url.set_path(&format.wire().path_at(self.base.path().trim_end_matches('/'), &route.path));
         url.set_query(route.query);
         url
     }
+}
+
+fn is_encoded(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// The answer's body. The time-out runs only while somebody waits for the next piece.
@@ -188,6 +196,9 @@ fn pieces(response: reqwest::Response, silence: Duration) -> Pieces {
 fn dialect(format: Format) -> Dialect {
     match format {
         Format::Anthropic => Dialect::Anthropic,
+        Format::Gemini => Dialect::Gemini,
+        Format::OpenAiChat => Dialect::OpenAiChat,
+        Format::OpenAiResponses => Dialect::OpenAiResponses,
     }
 }
 

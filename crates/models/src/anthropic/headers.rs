@@ -2,10 +2,10 @@
 
 use hyper::{
     HeaderMap,
-    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT},
+    header::{HeaderName, HeaderValue},
 };
 
-use crate::Secret;
+use crate::{Secret, headers};
 
 const VERSION: &str = "anthropic-version";
 const BETA: &str = "anthropic-beta";
@@ -19,48 +19,26 @@ const OAUTH_BETA: &str = "oauth-2025-04-20";
 const DEFAULT_VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 
 /// What of an answer's headers a sandbox sees. Not those that tell whose account it is.
-const ANSWER: &[&str] = &["content-type", "content-encoding", "request-id", "retry-after", "x-should-retry"];
+const ANSWER: &[&str] = &["content-type", "request-id", "retry-after", "x-should-retry"];
 const ANSWER_PREFIX: &str = "anthropic-ratelimit-";
 
 /// Version, betas and what is accepted come from the sandbox; the rest is ours. Its own key is dropped like all else.
 pub(crate) fn request_headers(sandbox: &HeaderMap, key: Option<&Secret>) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("warren/", env!("CARGO_PKG_VERSION"))));
-    // The meter reads the answer on its way, and so cannot have it compressed.
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    let mut headers = headers::of_request(sandbox, &[BETA]);
     headers.insert(VERSION, sandbox.get(VERSION).cloned().unwrap_or(DEFAULT_VERSION));
-    for name in [ACCEPT, HeaderName::from_static(BETA)] {
-        for value in sandbox.get_all(&name) {
-            headers.append(&name, value.clone());
-        }
-    }
-    if let Some(key) = key {
-        authorize(&mut headers, key);
+    let Some(key) = key else { return headers };
+    if key.expose().starts_with(OAUTH_PREFIX) {
+        headers.extend(headers::bearer(key));
+        headers.append(BETA, HeaderValue::from_static(OAUTH_BETA));
+    } else {
+        headers.extend(headers::sensitive(HeaderName::from_static(API_KEY), key.expose()));
     }
     headers
 }
 
 /// What the provider says to the sandbox; hop-by-hop headers, cookies and account names are not on the list.
 pub(crate) fn answer_headers(provider: &HeaderMap) -> HeaderMap {
-    let passes =
-        |name: &HeaderName| ANSWER.contains(&name.as_str()) || name.as_str().starts_with(ANSWER_PREFIX);
-    let kept = provider.iter().filter(|(name, _)| passes(name));
-    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// A key that is no legal header value was refused at the start, so it is only left out here.
-fn authorize(headers: &mut HeaderMap, key: &Secret) {
-    let bearer = key.expose().starts_with(OAUTH_PREFIX);
-    let text = if bearer { format!("Bearer {}", key.expose()) } else { key.expose().to_owned() };
-    let Ok(mut value) = HeaderValue::from_str(&text) else { return };
-    value.set_sensitive(true);
-    if bearer {
-        headers.insert(AUTHORIZATION, value);
-        headers.append(BETA, HeaderValue::from_static(OAUTH_BETA));
-    } else {
-        headers.insert(API_KEY, value);
-    }
+    headers::of_answer(provider, ANSWER, ANSWER_PREFIX)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use hyper::Method;
 use warren_domain::Usage;
-use warren_models::{Ending, Format, Secret, UpstreamOptions, UpstreamSummary};
+use warren_models::{Ending, Format, Options, Secret, UpstreamOptions, UpstreamSummary};
 
 use crate::support::{Bench, Provider, REAL_KEY, exchange, options, request};
 
@@ -188,13 +188,21 @@ async fn calls_of_one_connection_are_reported_in_their_order() {
 
 #[test]
 fn a_description_names_the_host_and_never_the_key() {
-    let bench = Bench::new(options("https://models.example.org:8443/anthropic/".to_owned()));
-    let target = "models.example.org:8443".to_owned();
+    let bench = Bench::new(Options {
+        openai_responses: UpstreamOptions::Http { base_url: "http://10.0.0.1/v1".to_owned(), api_key: None },
+        ..options("https://models.example.org:8443/anthropic/".to_owned())
+    });
     let described = bench.gateway.describe();
     assert!(!format!("{described:?}").contains(REAL_KEY));
-    assert_eq!(described, [UpstreamSummary { format: Format::Anthropic, target, has_key: true }]);
-    let demo = UpstreamSummary { format: Format::Anthropic, target: "demo".to_owned(), has_key: false };
-    assert_eq!(Bench::with_demo().gateway.describe(), [demo]);
+    let summary =
+        |format, target: &str, has_key| UpstreamSummary { format, target: target.to_owned(), has_key };
+    let expected = [
+        summary(Format::Anthropic, "models.example.org:8443", true),
+        summary(Format::Gemini, "demo", false),
+        summary(Format::OpenAiChat, "demo", false),
+        summary(Format::OpenAiResponses, "10.0.0.1", false),
+    ];
+    assert_eq!(described, expected);
     let debug = format!(
         "{:?}",
         UpstreamOptions::Http { base_url: "x".to_owned(), api_key: Some(Secret::new(REAL_KEY)) }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hyper::Method;
 use warren_domain::Timestamp;
 use warren_env::{Env, ManualClock};
-use warren_models::{Ending, Feature, Gateway, Options, Secret, UpstreamOptions};
+use warren_models::{Ending, Feature, Gateway, Options, RefusalKind, Secret, UpstreamOptions};
 
 use crate::support::{Bench, Provider, exchange, options, request};
 
@@ -76,7 +76,9 @@ async fn a_provider_that_cannot_be_reached_is_a_502() {
     let answer = bench.connect().await.post("/v1/messages", request()).await;
     let body = error("api_error", "the model's provider cannot be reached");
     assert_eq!((answer.status, answer.body.as_str()), (502, body.as_str()));
-    assert_eq!(bench.ended().await, exchange(502, Ending::Complete, Some("application/json"), &body));
+    let mut expected = exchange(502, Ending::Complete, Some("application/json"), &body);
+    expected.refusal = Some(RefusalKind::Unreachable);
+    assert_eq!(bench.ended().await, expected);
 }
 
 #[tokio::test]

@@ -1,9 +1,13 @@
 use super::inspect;
-use crate::{Feature, format::Inspected, refusal::RefusalKind};
+use crate::{
+    Feature,
+    format::{Inspected, Media},
+    refusal::RefusalKind,
+};
 
 fn check(body: &str, features: &[Feature]) {
-    let expected = Inspected { model: "m".to_owned(), features: features.to_vec() };
-    assert_eq!(inspect(body.as_bytes()), Ok(expected), "{body}");
+    let found = inspect(body.as_bytes()).map(|inspected| (inspected.model, inspected.features));
+    assert_eq!(found, Ok(("m".to_owned(), features.to_vec())), "{body}");
 }
 
 #[test]
@@ -79,4 +83,19 @@ fn what_can_be_read_two_ways_is_refused() {
     let deep = format!(r#"{{"model":"m","x":{}"#, "[".repeat(100_000));
     assert!(inspect(deep.as_bytes()).is_err());
     assert!(inspect(b"{\"model\":\"\xff\"}").is_err());
+}
+
+#[test]
+fn what_a_call_may_cost_is_read_too() {
+    let body = r#"{"model":"m","max_tokens":64,"stream":true,"messages":[{"role":"user","content":[
+        {"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGVsbG8="}},
+        {"type":"document","source":{"type":"text","data":"words cost by their length"}}]}]}"#;
+    let expected = Inspected {
+        model: "m".to_owned(),
+        features: Vec::new(),
+        max_output_tokens: Some(64),
+        streamed: true,
+        media: Media { count: 1, bytes: 8 },
+    };
+    assert_eq!(inspect(body.as_bytes()), Ok(expected));
 }

@@ -1,20 +1,19 @@
-//! Counts what an answer used, while it goes by.
+//! Counts what a message used.
 
 use serde::Deserialize;
 use warren_domain::Usage;
 
 use crate::{
     format::Metered,
-    sse::{Event, Reader},
+    meter::{Progress, Tally},
+    sse::Event,
 };
 
-/// Reads the usage of one answer. Unreadable answers have used nothing, as far as anyone can tell.
-pub(crate) struct Meter {
-    /// `None` when the answer is one JSON object, which is read from the recording at the end.
-    events: Option<Reader>,
+/// The usage of one message.
+#[derive(Default)]
+pub(crate) struct MessageTally {
     model: Option<String>,
     usage: WireUsage,
-    whole: bool,
 }
 
 /// Usage as the provider writes it. In a stream each number is a running total, so the latest counts.
@@ -46,32 +45,27 @@ struct StreamEvent {
     usage: Option<WireUsage>,
 }
 
-impl Meter {
-    pub(crate) fn new(content_type: Option<&str>) -> Self {
-        let streamed = content_type.is_some_and(|text| text.starts_with("text/event-stream"));
-        Self { events: streamed.then(Reader::new), model: None, usage: WireUsage::default(), whole: false }
+impl Tally for MessageTally {
+    fn on_event(&mut self, event: &Event) -> Progress {
+        match event.name.as_str() {
+            "message_stop" => return Progress::Over,
+            "" | "message_start" | "message_delta" => {}
+            _ => return Progress::Going,
+        }
+        if let Ok(event) = serde_json::from_slice::<StreamEvent>(&event.data) {
+            event.message.into_iter().for_each(|message| self.on_message(message));
+            self.usage.replace_by(event.usage);
+        }
+        Progress::Going
     }
 
-    /// Looks at the next piece of the answer.
-    pub(crate) fn saw(&mut self, piece: &[u8]) {
-        let Some(mut reader) = self.events.take() else { return };
-        reader.feed(piece, |event| self.on_event(&event));
-        self.events = Some(reader);
-    }
-
-    /// Whether the answer said that it is at its end. Agents go when they have read that, and do not wait for the
-    /// stream's own end.
-    pub(crate) fn saw_end(&self) -> bool {
-        self.whole
-    }
-
-    /// What was used in all. `recorded` is the answer as far as it was recorded.
-    pub(crate) fn total(mut self, recorded: &[u8]) -> Metered {
-        if self.events.is_none()
-            && let Ok(message) = serde_json::from_slice(recorded)
-        {
+    fn on_whole(&mut self, body: &[u8]) {
+        if let Ok(message) = serde_json::from_slice(body) {
             self.on_message(message);
         }
+    }
+
+    fn total(&self) -> Metered {
         let usage = Usage {
             input_tokens: self.usage.input_tokens.unwrap_or_default(),
             output_tokens: self.usage.output_tokens.unwrap_or_default(),
@@ -79,26 +73,16 @@ impl Meter {
             cache_write_tokens: self.usage.cache_creation_input_tokens.unwrap_or_default(),
             ..Usage::default()
         };
-        let long = self.usage.cache_creation.and_then(|created| created.ephemeral_1h_input_tokens);
+        let long = self.usage.cache_creation.as_ref().and_then(|created| created.ephemeral_1h_input_tokens);
         Metered {
             long_cache_write_tokens: long.unwrap_or_default().min(usage.cache_write_tokens),
             usage: usage.totalled(),
-            model: self.model,
+            model: self.model.clone(),
         }
     }
+}
 
-    fn on_event(&mut self, event: &Event) {
-        self.whole |= event.name == "message_stop";
-        if !matches!(event.name.as_str(), "" | "message_start" | "message_delta") {
-            return;
-        }
-        let Ok(event) = serde_json::from_slice::<StreamEvent>(&event.data) else { return };
-        if let Some(message) = event.message {
-            self.on_message(message);
-        }
-        self.usage.replace_by(event.usage);
-    }
-
+impl MessageTally {
     fn on_message(&mut self, message: Message) {
         self.model = message.model.or(self.model.take());
         self.usage.replace_by(message.usage);

@@ -1,7 +1,13 @@
 use warren_domain::Usage;
 
-use super::Meter;
-use crate::format::Metered;
+use crate::{
+    Format,
+    format::Metered,
+    meter::{
+        Progress,
+        testing::{check_stream, progress, read},
+    },
+};
 
 /// An answer as the provider's documentation shows it, with a cache and a ping.
 const STREAM: &str = include_str!("../../../fixtures/anthropic/stream.sse");
@@ -22,32 +28,20 @@ fn metered() -> Metered {
     }
 }
 
-fn read(content_type: &str, text: &str, size: usize) -> Metered {
-    let mut meter = Meter::new(Some(content_type));
-    text.as_bytes().chunks(size).for_each(|piece| meter.saw(piece));
-    meter.total(text.as_bytes())
-}
-
 #[test]
 fn a_stream_is_metered_alike_wherever_its_pieces_break() {
-    for size in [1, 2, 3, 7, 64, 1000, STREAM.len()] {
-        assert_eq!(read("text/event-stream; charset=utf-8", STREAM, size), metered(), "pieces of {size}");
-    }
+    check_stream(Format::Anthropic, STREAM, &metered());
 }
 
 #[test]
 fn the_end_is_known_as_soon_as_the_answer_says_so() {
-    let mut meter = Meter::new(Some("text/event-stream"));
-    let (last, before) = STREAM.as_bytes().split_last().expect("bytes");
-    meter.saw(before);
-    assert!(!meter.saw_end());
-    meter.saw(&[*last]);
-    assert!(meter.saw_end());
+    assert_eq!(progress(Format::Anthropic, &STREAM[..STREAM.len() - 1]), Progress::Going);
+    assert_eq!(progress(Format::Anthropic, STREAM), Progress::Over);
 }
 
 #[test]
 fn an_answer_in_one_piece_is_metered_like_its_stream() {
-    assert_eq!(read("application/json", JSON, JSON.len()), metered());
+    assert_eq!(read(Format::Anthropic, "application/json", JSON, JSON.len()), metered());
 }
 
 #[test]
@@ -56,7 +50,7 @@ fn a_stream_that_breaks_off_has_used_what_it_said_so_far() {
     let mut expected = metered();
     expected.usage.output_tokens = 3;
     expected.usage = expected.usage.totalled();
-    assert_eq!(read("text/event-stream", &STREAM[..cut], 10), expected);
+    assert_eq!(read(Format::Anthropic, "text/event-stream", &STREAM[..cut], 10), expected);
 }
 
 #[test]
@@ -70,6 +64,6 @@ fn what_is_no_message_has_used_nothing() {
         ("text/html", "<html>"),
         ("text/event-stream", "event: message_start\ndata: {\n\n"),
     ] {
-        assert_eq!(read(content_type, text, 5), Metered::default(), "{text}");
+        assert_eq!(read(Format::Anthropic, content_type, text, 5), Metered::default(), "{text}");
     }
 }
