@@ -6,8 +6,10 @@ mod support;
 
 mod suite {
     mod agent_loop;
+    mod budgets;
     mod demo_server;
     mod disconnects;
+    mod formats;
     mod limits;
     mod passing;
     mod refusals;

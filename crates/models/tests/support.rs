@@ -3,7 +3,7 @@
 pub(crate) mod client;
 pub(crate) mod provider;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -12,7 +12,8 @@ use uuid::Uuid;
 use warren_domain::{BlobHash, ModelCalled, RunId, Timestamp, Usage};
 use warren_env::{Env, ManualClock, Tasks};
 use warren_models::{
-    Caller, Ending, Exchange, Feature, Format, Gateway, Options, Pace, Secret, UpstreamOptions,
+    Budget, Caller, Charge, Ending, Exchange, Feature, Format, Gateway, Options, Pace, Quote, Secret,
+    Unaffordable, UpstreamOptions,
 };
 
 pub(crate) use client::Client;
@@ -26,13 +27,16 @@ pub(crate) const RUN: RunId = RunId(Uuid::from_u128(7));
 pub(crate) struct Bench {
     pub(crate) gateway: Gateway,
     pub(crate) tasks: Tasks,
+    format: Format,
     caller: Arc<Sandbox>,
     ended: mpsc::Receiver<Exchange>,
 }
 
+#[derive(Clone)]
 struct Sandbox {
     run: Option<RunId>,
     granted: Vec<Feature>,
+    budget: Option<Arc<Mutex<Budget>>>,
     ended: mpsc::Sender<Exchange>,
 }
 
@@ -53,20 +57,33 @@ impl Bench {
         let gateway = Gateway::new(options, env).expect("a gateway");
         // Larger than the number of calls of any test; when full, calls would wait.
         let (sender, ended) = mpsc::channel(64);
-        let caller = Sandbox { run: Some(RUN), granted: Vec::new(), ended: sender };
-        Self { gateway, tasks: Tasks::new(), caller: Arc::new(caller), ended }
+        let caller = Sandbox { run: Some(RUN), granted: Vec::new(), budget: None, ended: sender };
+        Self { gateway, tasks: Tasks::new(), format: Format::Anthropic, caller: Arc::new(caller), ended }
     }
 
     /// The same sandbox between two runs.
     pub(crate) fn without_run(mut self) -> Self {
-        self.caller = Arc::new(Sandbox { run: None, granted: Vec::new(), ended: self.caller.ended.clone() });
+        Arc::make_mut(&mut self.caller).run = None;
         self
     }
 
     pub(crate) fn granting(mut self, granted: &[Feature]) -> Self {
-        let ended = self.caller.ended.clone();
-        self.caller = Arc::new(Sandbox { run: Some(RUN), granted: granted.to_vec(), ended });
+        Arc::make_mut(&mut self.caller).granted = granted.to_vec();
         self
+    }
+
+    pub(crate) fn speaking(mut self, format: Format) -> Self {
+        self.format = format;
+        self
+    }
+
+    pub(crate) fn with_budget(mut self, budget: Budget) -> Self {
+        Arc::make_mut(&mut self.caller).budget = Some(Arc::new(Mutex::new(budget)));
+        self
+    }
+
+    pub(crate) fn budget(&self) -> MutexGuard<'_, Budget> {
+        self.caller.budget.as_ref().expect("there is one").lock().expect("no panic")
     }
 
     /// A connection from the sandbox.
@@ -77,9 +94,9 @@ impl Bench {
     /// The sandbox's end of a connection, as bytes.
     pub(crate) fn raw(&self) -> tokio::io::DuplexStream {
         let (sandbox, host) = tokio::io::duplex(16 * 1024);
-        let (gateway, caller) = (self.gateway.clone(), Arc::clone(&self.caller));
+        let (gateway, caller, format) = (self.gateway.clone(), Arc::clone(&self.caller), self.format);
         self.tasks.spawn(warren_env::TaskKind::Connection, async move {
-            gateway.serve(Format::Anthropic, host, caller).await;
+            gateway.serve(format, host, caller).await;
         });
         sandbox
     }
@@ -105,14 +122,35 @@ impl Caller for Sandbox {
         self.granted.contains(&feature)
     }
 
+    fn reserve(&self, run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {
+        assert_eq!(run, RUN);
+        let Some(budget) = &self.budget else { return Ok(None) };
+        budget.lock().expect("no panic").reserve(quote).map(Some)
+    }
+
     async fn ended(&self, exchange: Exchange) {
+        if let (Some(budget), Some(settlement)) = (&self.budget, &exchange.settlement) {
+            budget.lock().expect("no panic").settle(settlement);
+        }
         self.ended.send(exchange).await.expect("the test listens");
     }
 }
 
 pub(crate) fn options(base_url: String) -> Options {
-    let api_key = Some(Secret::new(REAL_KEY));
-    Options { anthropic: UpstreamOptions::Http { base_url, api_key }, ..Options::default() }
+    options_for(Format::Anthropic, base_url)
+}
+
+/// A provider for one format only.
+pub(crate) fn options_for(format: Format, base_url: String) -> Options {
+    let http = UpstreamOptions::Http { base_url, api_key: Some(Secret::new(REAL_KEY)) };
+    let mut options = Options::default();
+    match format {
+        Format::Anthropic => options.anthropic = http,
+        Format::Gemini => options.gemini = http,
+        Format::OpenAiChat => options.openai_chat = http,
+        Format::OpenAiResponses => options.openai_responses = http,
+    }
+    options
 }
 
 /// A small request for a streamed answer.

@@ -1,0 +1,251 @@
+//! What happens when a budget comes to its end.
+
+use bytes::Bytes;
+use hyper::Method;
+use warren_models::{
+    Budget, BudgetLimits, Charge, Ending, Format, Options, PriceTable, RefusalKind, Settlement,
+};
+
+use crate::support::{Bench, Provider, options, options_for, request};
+
+const JSON: &str = include_str!("../../fixtures/anthropic/message.json");
+/// What the fixture used, cache and all.
+const USED: u64 = 472 + 89 + 1200 + 300;
+
+fn tokens(limit: u64) -> Budget {
+    Budget::new(BudgetLimits { cost_usd: None, tokens: Some(limit) }, Charge::default())
+}
+
+fn dollars(limit: f64, spent: f64) -> Budget {
+    let limits = BudgetLimits { cost_usd: Some(limit), tokens: None };
+    Budget::new(limits, Charge { cost_usd: spent, tokens: 0 })
+}
+
+/// The most that [`request`] can use: a token for every three bytes, and the 64 that it lets the model write.
+fn most() -> u64 {
+    (request().len() as u64).div_ceil(3) + 64
+}
+
+#[tokio::test]
+async fn parallel_calls_cannot_use_more_than_there_is() {
+    let provider = Provider::start().await;
+    // Room for two calls in flight, and something left over.
+    let mut bench = Bench::with_provider(&provider).with_budget(tokens(2 * most() + 30));
+    let mut clients = [bench.connect().await, bench.connect().await, bench.connect().await];
+    let [first, second, third] = &mut clients;
+    let body = || Bytes::from_static(request().as_bytes());
+    let (begin_first, mut at_provider) =
+        tokio::join!(first.begin(Method::POST, "/v1/messages", &[], body()), async {
+            let mut received = provider.receive().await;
+            received.begin_events().await;
+            received
+        });
+    let (begin_second, mut also_at_provider) =
+        tokio::join!(second.begin(Method::POST, "/v1/messages", &[], body()), async {
+            let mut received = provider.receive().await;
+            received.begin_events().await;
+            received
+        });
+    assert_eq!(bench.budget().reserved().tokens, 2 * most());
+
+    let held = third.post("/v1/messages", request()).await;
+    assert_eq!(held.status, 429, "{}", held.body);
+    assert!(held.body.contains("rate_limit_error") && held.body.contains("calls in flight"), "{}", held.body);
+    let ended = bench.ended().await;
+    assert_eq!((ended.refusal, ended.settlement), (Some(RefusalKind::BudgetHeld), None));
+
+    // Both end without a word of usage: they are charged by what was sent and seen.
+    at_provider.end_events().await;
+    also_at_provider.end_events().await;
+    assert_eq!(begin_first.whole().await.expect("an answer").status, 200);
+    assert_eq!(begin_second.whole().await.expect("an answer").status, 200);
+    bench.ended().await;
+    bench.ended().await;
+    let input = most() - 64;
+    let budget = bench.budget().clone();
+    assert_eq!((budget.reserved().tokens, budget.spent().tokens), (0, 2 * input));
+}
+
+#[tokio::test]
+async fn many_calls_at_once_exceed_a_budget_by_at_most_one_answer() {
+    let provider = Provider::start().await;
+    let mut bench = Bench::with_provider(&provider).with_budget(tokens(3 * USED));
+    let serve = async {
+        loop {
+            let headers = "content-type: application/json\r\nconnection: close\r\n";
+            provider.receive().await.answer("200 OK", headers, JSON).await;
+        }
+    };
+    let calls = async {
+        let mut statuses = Vec::new();
+        for _ in 0..4 {
+            let mut clients = Vec::new();
+            for _ in 0..6 {
+                clients.push(bench.connect().await);
+            }
+            let posts = clients.iter_mut().map(|client| client.post("/v1/messages", request()));
+            let answers = futures::future::join_all(posts).await;
+            statuses.extend(answers.into_iter().map(|answer| answer.status));
+            for _ in 0..6 {
+                bench.ended().await;
+            }
+        }
+        statuses
+    };
+    let statuses = tokio::select! {
+        statuses = calls => statuses,
+        () = serve => unreachable!("it serves for ever"),
+    };
+    let n_answered = statuses.iter().filter(|status| **status == 200).count() as u64;
+    // The answers are longer than the requests let them be, so each may take more than was set aside for it; what is
+    // spent counts all the same, and from then on nothing goes out.
+    assert_eq!(bench.budget().spent().tokens, n_answered * USED);
+    assert!(statuses[6..].iter().all(|status| *status == 402), "{statuses:?}");
+    assert_eq!(bench.budget().reserved(), Charge::default());
+}
+
+#[tokio::test]
+async fn a_spent_budget_is_refused_in_each_formats_own_words() {
+    let spent =
+        "the budget for model calls is spent: 1.0000 of 1.0000 dollars are used and this call needs about ";
+    for (format, path, body, begin, end) in [
+        (
+            Format::Anthropic,
+            "/v1/messages",
+            request(),
+            r#"{"error":{"message":""#,
+            r#""type":"billing_error"},"type":"error"}"#,
+        ),
+        (
+            Format::Gemini,
+            "/v1beta/models/gemini-2.5-pro:generateContent",
+            "{}",
+            r#"{"error":{"code":402,"message":""#,
+            r#""status":"FAILED_PRECONDITION"}}"#,
+        ),
+        (
+            Format::OpenAiChat,
+            "/v1/chat/completions",
+            r#"{"model":"gpt-5"}"#,
+            r#"{"error":{"code":"budget_exceeded","message":""#,
+            r#""param":null,"type":"insufficient_quota"}}"#,
+        ),
+        (
+            Format::OpenAiResponses,
+            "/v1/responses",
+            r#"{"model":"gpt-5"}"#,
+            r#"{"error":{"code":"budget_exceeded","message":""#,
+            r#""param":null,"type":"insufficient_quota"}}"#,
+        ),
+    ] {
+        let provider = Provider::start().await;
+        let bench = Bench::new(options_for(format, provider.base_url())).speaking(format);
+        let mut bench = bench.with_budget(dollars(1.0, 1.0));
+        let answer = bench.connect().await.post(path, body).await;
+        assert_eq!(answer.status, 402);
+        let hint = r"\nhint: raise the budget or start a new session";
+        assert!(answer.body.starts_with(&format!("{begin}{spent}")), "{}", answer.body);
+        assert!(answer.body.contains(hint) && answer.body.ends_with(end), "{}", answer.body);
+        let ended = bench.ended().await;
+        assert_eq!(
+            (ended.refusal, ended.called.status, ended.ending, ended.settlement),
+            (Some(RefusalKind::BudgetSpent), 402, Ending::Complete, None)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_model_without_a_price_is_refused_under_a_budget_in_dollars() {
+    let provider = Provider::start().await;
+    let options = Options { prices: PriceTable::empty(), ..options(provider.base_url()) };
+    let mut bench = Bench::new(options).with_budget(dollars(1.0, 0.0));
+    let answer = bench.connect().await.post("/v1/messages", request()).await;
+    assert_eq!(answer.status, 402);
+    assert!(answer.body.contains("the price of the model `claude-opus-4-5` is not known"), "{}", answer.body);
+    assert!(answer.body.contains("`models.prices`"), "{}", answer.body);
+    assert_eq!(bench.ended().await.refusal, Some(RefusalKind::NoPrice));
+}
+
+#[tokio::test]
+async fn counting_tokens_needs_no_budget() {
+    let bench = Bench::with_demo().with_budget(dollars(1.0, 1.0));
+    let answer = bench.connect().await.post("/v1/messages/count_tokens", request()).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+}
+
+/// The settlement of one call of [`request`] under a generous budget, whose sandbox or provider does something odd.
+async fn settled(serve: impl AsyncFn(&Provider), streamed: bool) -> Settlement {
+    let provider = Provider::start().await;
+    let mut bench = Bench::with_provider(&provider).with_budget(tokens(1_000_000));
+    let mut client = bench.connect().await;
+    let body = if streamed { request().to_owned() } else { request().replace("true", "false") };
+    let call = async { client.begin(Method::POST, "/v1/messages", &[], body.into()).await.whole().await };
+    // That it breaks off is seen in the settlement.
+    let _ = tokio::join!(call, serve(&provider));
+    let ended = bench.ended().await;
+    let settlement = ended.settlement.expect("something was set aside");
+    assert_eq!(bench.budget().spent(), settlement.used);
+    assert_eq!(bench.budget().reserved(), Charge::default());
+    settlement
+}
+
+#[tokio::test]
+async fn a_call_is_charged_with_what_its_answer_tells() {
+    let settlement = settled(
+        async |provider: &Provider| {
+            provider.receive().await.answer("200 OK", "content-type: application/json\r\n", JSON).await;
+        },
+        false,
+    )
+    .await;
+    assert_eq!(settlement.used.tokens, USED);
+}
+
+#[tokio::test]
+async fn an_error_is_not_charged() {
+    let settlement = settled(
+        async |provider: &Provider| {
+            provider.receive().await.answer("529 No", "content-type: application/json\r\n", "{}").await;
+        },
+        true,
+    )
+    .await;
+    assert_eq!(settlement.used, Charge::default());
+    assert_eq!(settlement.reserved.tokens, most());
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_charged_by_what_was_seen_of_it() {
+    let piece = [b'x'; 40];
+    let settlement = settled(
+        async |provider: &Provider| {
+            let mut received = provider.receive().await;
+            received.begin_events().await;
+            received.chunk(&piece).await;
+        },
+        true,
+    )
+    .await;
+    assert_eq!(settlement.used.tokens, most() - 64 + 10);
+}
+
+#[tokio::test]
+async fn whoever_leaves_before_an_answer_that_is_not_streamed_pays_for_all_of_it() {
+    for (streamed, expected) in [("true", most() - 64), ("false", most())] {
+        let provider = Provider::start().await;
+        let mut bench = Bench::with_provider(&provider).with_budget(tokens(1_000_000));
+        let mut client = bench.connect().await;
+        let body = request().replace("true", streamed);
+        {
+            let call = client.begin(Method::POST, "/v1/messages", &[], body.clone().into());
+            tokio::select! {
+                _ = call => unreachable!("the provider does not answer"),
+                _ = provider.receive() => {}
+            }
+        }
+        drop(client);
+        let settlement = bench.ended().await.settlement.expect("something was set aside");
+        let longer = (body.len() as u64).div_ceil(3) - (request().len() as u64).div_ceil(3);
+        assert_eq!(settlement.used.tokens, expected + longer, "{streamed}");
+    }
+}
