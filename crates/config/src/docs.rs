@@ -17,8 +17,9 @@ A key that does not exist is refused, with a hint which one was probably meant.
 The data directory is the one of `--dir`, else of `WARREN_HOME`, else `.warren` in the current directory if it exists, else `~/.warren`.
 Relative paths are relative to it. Sizes are written as `\"2GiB\"`, `\"512MiB\"` or a number of bytes; lists in variables have commas between their parts.
 
-Other variables: `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL` (see `models.anthropic`), `NPM_CONFIG_REGISTRY`
-(see `agents.registry`), `WARREN_LOG` (what is logged, as `--log`),
+Other variables: `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL` (see `models.anthropic`), `GEMINI_API_KEY`, `GOOGLE_API_KEY` and
+`GOOGLE_GEMINI_BASE_URL` (see `models.gemini`), `OPENAI_API_KEY` and `OPENAI_BASE_URL` (see `models.openai`),
+`NPM_CONFIG_REGISTRY` (see `agents.registry`), `WARREN_LOG` (what is logged, as `--log`),
 `WARREN_SERVER` and `WARREN_TOKEN` (a server to talk to instead of the data directory's own), `NO_COLOR`.
 
 ";

@@ -74,12 +74,16 @@ impl ConfigError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            ConfigError::UnknownKey { key, .. } if is_secret(key) => Some(
-                "keys do not belong in this file; set `ANTHROPIC_API_KEY` in the server's environment, or name a file \
-                 with `models.anthropic.api_key_file`"
-                    .to_owned(),
-            ),
-            ConfigError::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+            ConfigError::UnknownKey { key, .. } if is_secret(key) => {
+                let (variable, provider) = provider_of(key);
+                Some(format!(
+                    "keys do not belong in this file; set `{variable}` in the server's environment, or name a file with \
+                     `models.{provider}.api_key_file`"
+                ))
+            }
+            ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean `{nearest}`?"))
+            }
             ConfigError::UnknownKey { nearest: None, .. } => {
                 Some("`warren config show` prints every key there is".to_owned())
             }
@@ -90,6 +94,16 @@ impl ConfigError {
             | ConfigError::Variable { .. }
             | ConfigError::SecretFile { .. } => None,
         }
+    }
+}
+
+/// Whose key it probably is: the variable that usually holds it, and its table.
+fn provider_of(key: &str) -> (&'static str, &'static str) {
+    match key.split('.').nth(1) {
+        Some("gemini") => ("GEMINI_API_KEY", "gemini"),
+        Some("openai") => ("OPENAI_API_KEY", "openai"),
+        Some("openai_responses") => ("OPENAI_API_KEY", "openai_responses"),
+        _ => ("ANTHROPIC_API_KEY", "anthropic"),
     }
 }
 

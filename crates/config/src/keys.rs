@@ -182,6 +182,56 @@ pub const KEYS: &[Key] = &[
         "A file that holds the API key; counts before the variable.",
     ),
     key(
+        "models.gemini.base_url",
+        Kind::Text,
+        "Where the Gemini API begins, without its version. If it is not set, `GOOGLE_GEMINI_BASE_URL` of the server's \
+         environment is taken. Set here, it is used without a key if there is none.",
+    ),
+    key(
+        "models.gemini.api_key_env",
+        Kind::Text,
+        "The environment variable that holds the API key. If it is not set here, `GOOGLE_API_KEY` is looked at too.",
+    ),
+    key(
+        "models.gemini.api_key_file",
+        Kind::Path,
+        "A file that holds the API key; counts before the variable.",
+    ),
+    key(
+        "models.openai.base_url",
+        Kind::Text,
+        "Where OpenAI's API begins, by custom with its version; for chat completions, and for responses unless \
+         `models.openai_responses` says otherwise. If it is not set, `OPENAI_BASE_URL` of the server's environment is taken. \
+         Set here, it is used without a key if there is none.",
+    ),
+    key(
+        "models.openai.api_key_env",
+        Kind::Text,
+        "The environment variable that holds the API key. The key itself never stands in this file.",
+    ),
+    key(
+        "models.openai.api_key_file",
+        Kind::Path,
+        "A file that holds the API key; counts before the variable.",
+    ),
+    key(
+        "models.openai_responses.base_url",
+        Kind::Text,
+        "Where OpenAI's responses are made, if elsewhere than `models.openai` says. Set here, it is used without a key if \
+         there is none.",
+    ),
+    key(
+        "models.openai_responses.api_key_env",
+        Kind::Text,
+        "The environment variable that holds the API key. By default all is as `models.openai` says, or, at an address of its \
+         own, the key is that of `OPENAI_API_KEY`.",
+    ),
+    key(
+        "models.openai_responses.api_key_file",
+        Kind::Path,
+        "A file that holds the API key; counts before the variable.",
+    ),
+    key(
         "models.prices",
         Kind::Table,
         "US dollars for a million tokens, by the beginning of a model's name; counts before the built-in list prices. \

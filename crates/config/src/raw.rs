@@ -82,12 +82,19 @@ raw! {
 
 raw! {
     /// `[models]`
-    RawModels { anthropic: RawAnthropic, prices: BTreeMap<String, RawPrice>, demo: RawDemo, }
+    RawModels {
+        anthropic: RawProvider,
+        gemini: RawProvider,
+        openai: RawProvider,
+        openai_responses: RawProvider,
+        prices: BTreeMap<String, RawPrice>,
+        demo: RawDemo,
+    }
 }
 
 raw! {
-    /// `[models.anthropic]`
-    RawAnthropic {
+    /// `[models.anthropic]` and the other providers
+    RawProvider {
         base_url: Option<String>,
         api_key_env: Option<String>,
         api_key_file: Option<PathBuf>,

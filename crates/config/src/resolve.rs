@@ -15,7 +15,7 @@ use crate::{
     raw::{RawLimits, RawRuns, RawSandbox, RawServer},
 };
 
-pub use models::{Anthropic, Credentials, Models, Price};
+pub use models::{Credentials, Models, Price, Provider};
 pub use outside::{Agents, Egress};
 
 const MIB: u64 = 1 << 20;

@@ -9,7 +9,7 @@ use crate::{Config, Credentials, Database, SandboxBackend, quantity::Bytes};
 pub fn show(config: &Config) -> Vec<(&'static str, String)> {
     let sandbox = &config.sandbox;
     let limits = &sandbox.limits;
-    let anthropic = &config.models.anthropic;
+    let models = &config.models;
     vec![
         ("listen", quoted(config.listen)),
         ("server.allowed_hosts", list(&config.server.allowed_hosts)),
@@ -32,11 +32,20 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("agents.directory", path(&config.agents.directory)),
         ("agents.registry", quoted(without_password(config.agents.registry.expose()))),
         ("agents.cache_directory", config.agents.cache_directory.as_deref().map(path).unwrap_or_default()),
-        ("models.anthropic.base_url", quoted(&anthropic.base_url)),
-        ("models.anthropic.api_key_env", quoted(&anthropic.api_key_env)),
+        ("models.anthropic.base_url", quoted(&models.anthropic.base_url)),
+        ("models.anthropic.api_key_env", quoted(&models.anthropic.api_key_env)),
         ("models.anthropic.api_key_file", String::new()),
+        ("models.gemini.base_url", quoted(&models.gemini.base_url)),
+        ("models.gemini.api_key_env", quoted(&models.gemini.api_key_env)),
+        ("models.gemini.api_key_file", String::new()),
+        ("models.openai.base_url", quoted(&models.openai.base_url)),
+        ("models.openai.api_key_env", quoted(&models.openai.api_key_env)),
+        ("models.openai.api_key_file", String::new()),
+        ("models.openai_responses.base_url", quoted(&models.openai_responses.base_url)),
+        ("models.openai_responses.api_key_env", quoted(&models.openai_responses.api_key_env)),
+        ("models.openai_responses.api_key_file", String::new()),
         ("models.prices", prices(config)),
-        ("models.demo.delay_milliseconds", config.models.demo_delay.as_millis().to_string()),
+        ("models.demo.delay_milliseconds", models.demo_delay.as_millis().to_string()),
     ]
 }
 

@@ -37,6 +37,8 @@ codes! {
     BadRequest = "BAD_REQUEST", 400;
     /// No token, or one that is unknown or expired.
     Unauthorized = "UNAUTHORIZED", 401;
+    /// The budget for model calls is spent.
+    BudgetExceeded = "BUDGET_EXCEEDED", 402;
     /// The token may not do this.
     Forbidden = "FORBIDDEN", 403;
     /// There is no such thing, or it is not yours to see.

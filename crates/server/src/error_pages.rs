@@ -13,6 +13,7 @@ pub(crate) fn page(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::BadRequest => page!("BAD_REQUEST"),
         ErrorCode::Unauthorized => page!("UNAUTHORIZED"),
+        ErrorCode::BudgetExceeded => page!("BUDGET_EXCEEDED"),
         ErrorCode::Forbidden => page!("FORBIDDEN"),
         ErrorCode::NotFound => page!("NOT_FOUND"),
         ErrorCode::MethodNotAllowed => page!("METHOD_NOT_ALLOWED"),

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, net::SocketAddr, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result};
-use warren_config::{Config, Credentials, Database};
+use warren_config::{Config, Credentials, Database, Provider};
 use warren_domain::NodeId;
 use warren_models::{
     EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
@@ -36,8 +36,6 @@ pub(crate) fn programs(config: &Config) -> warren_programs::Options {
 }
 
 pub(super) fn models(config: &Config) -> warren_models::Options {
-    let anthropic = &config.models.anthropic;
-    let at = |api_key| UpstreamOptions::Http { base_url: anthropic.base_url.clone(), api_key };
     let prices = config.models.prices.iter().fold(PriceTable::default(), |table, (prefix, price)| {
         table.with(
             prefix,
@@ -52,11 +50,10 @@ pub(super) fn models(config: &Config) -> warren_models::Options {
     });
     let delta = config.models.demo_delay;
     warren_models::Options {
-        anthropic: match &anthropic.credentials {
-            Credentials::Key(key) => at(Some(Secret::new(key.expose()))),
-            Credentials::NotNeeded => at(None),
-            Credentials::Missing => UpstreamOptions::Demo,
-        },
+        anthropic: upstream(&config.models.anthropic),
+        gemini: upstream(&config.models.gemini),
+        openai_chat: upstream(&config.models.openai),
+        openai_responses: upstream(&config.models.openai_responses),
         prices,
         // The slow manner keeps its pace: it is there to be interrupted.
         pace: Pace { delta, ..Pace::default() },
@@ -75,6 +72,15 @@ pub(super) fn egress(config: &Config, address: SocketAddr) -> Result<EgressOptio
         listeners: vec![address],
         ..EgressOptions::default()
     })
+}
+
+fn upstream(provider: &Provider) -> UpstreamOptions {
+    let at = |api_key| UpstreamOptions::Http { base_url: provider.base_url.clone(), api_key };
+    match &provider.credentials {
+        Credentials::Key(key) => at(Some(Secret::new(key.expose()))),
+        Credentials::NotNeeded => at(None),
+        Credentials::Missing => UpstreamOptions::Demo,
+    }
 }
 
 pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren_runtime::Options {

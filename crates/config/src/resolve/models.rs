@@ -5,26 +5,29 @@ use std::{fs, path::Path, time::Duration};
 use super::invalid;
 use crate::{
     ConfigError, Environment, Secret,
-    raw::{RawAnthropic, RawModels, RawPrice},
+    raw::{RawModels, RawPrice, RawProvider},
 };
-
-const DEFAULT_URL: &str = "https://api.anthropic.com";
-const DEFAULT_VARIABLE: &str = "ANTHROPIC_API_KEY";
 
 /// The model gateway's part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Models {
     /// Who answers calls in the Anthropic Messages format.
-    pub anthropic: Anthropic,
+    pub anthropic: Provider,
+    /// Who answers calls in Gemini's format.
+    pub gemini: Provider,
+    /// Who answers OpenAI's chat completions.
+    pub openai: Provider,
+    /// Who answers OpenAI's responses; the same as `openai` unless something else was written.
+    pub openai_responses: Provider,
     /// Prices by the beginning of a model's name, in its order.
     pub prices: Vec<(String, Price)>,
     /// How long the demo model waits before each piece of an answer.
     pub demo_delay: Duration,
 }
 
-/// How to reach the Anthropic API.
+/// How to reach a provider's API.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Anthropic {
+pub struct Provider {
     /// Where it begins.
     pub base_url: String,
     /// The variable that is looked at for the key, for those who tell users what is missing.
@@ -59,27 +62,92 @@ pub struct Price {
     pub cache_write_long: f64,
 }
 
+/// What is customary with a provider, and how its keys are named in the file.
+struct Customs {
+    /// The keys' names, for errors.
+    base_url_key: &'static str,
+    api_key_file_key: &'static str,
+    default_url: &'static str,
+    /// The variable that its own programs take the address from.
+    url_variable: &'static str,
+    /// The variables that its own programs take the key from; the first counts before the others.
+    key_variables: &'static [&'static str],
+}
+
+const ANTHROPIC: Customs = Customs {
+    base_url_key: "models.anthropic.base_url",
+    api_key_file_key: "models.anthropic.api_key_file",
+    default_url: "https://api.anthropic.com",
+    url_variable: "ANTHROPIC_BASE_URL",
+    key_variables: &["ANTHROPIC_API_KEY"],
+};
+
+const GEMINI: Customs = Customs {
+    base_url_key: "models.gemini.base_url",
+    api_key_file_key: "models.gemini.api_key_file",
+    default_url: "https://generativelanguage.googleapis.com",
+    url_variable: "GOOGLE_GEMINI_BASE_URL",
+    key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+};
+
+const OPENAI: Customs = Customs {
+    base_url_key: "models.openai.base_url",
+    api_key_file_key: "models.openai.api_key_file",
+    default_url: "https://api.openai.com/v1",
+    url_variable: "OPENAI_BASE_URL",
+    key_variables: &["OPENAI_API_KEY"],
+};
+
+const OPENAI_RESPONSES: Customs = Customs {
+    base_url_key: "models.openai_responses.base_url",
+    api_key_file_key: "models.openai_responses.api_key_file",
+    ..OPENAI
+};
+
 pub(super) fn resolve(
     raw: RawModels,
     directory: &Path,
     environment: &Environment,
 ) -> Result<Models, ConfigError> {
     let prices = raw.prices.into_iter().map(|(prefix, row)| Ok((prefix, price(&row)?)));
+    let responses = or_like(raw.openai_responses, &raw.openai);
+    let provider = |raw, customs: &Customs| provider(raw, customs, directory, environment);
     Ok(Models {
-        anthropic: anthropic(raw.anthropic, directory, environment)?,
+        anthropic: provider(raw.anthropic, &ANTHROPIC)?,
+        gemini: provider(raw.gemini, &GEMINI)?,
+        openai: provider(raw.openai, &OPENAI)?,
+        openai_responses: provider(responses, &OPENAI_RESPONSES)?,
         prices: prices.collect::<Result<_, ConfigError>>()?,
         demo_delay: Duration::from_millis(raw.demo.delay_milliseconds.unwrap_or(4)),
     })
 }
 
-fn anthropic(
-    raw: RawAnthropic,
+/// What was not written for a provider is taken from another one. But the key that was written for that one is not sent to
+/// an address of this one's own.
+fn or_like(written: RawProvider, other: &RawProvider) -> RawProvider {
+    let has_key = written.api_key_env.is_some() || written.api_key_file.is_some();
+    match written {
+        RawProvider { base_url: None, .. } if !has_key => other.clone(),
+        RawProvider { base_url: None, .. } => RawProvider { base_url: other.base_url.clone(), ..written },
+        RawProvider { .. } => written,
+    }
+}
+
+fn provider(
+    raw: RawProvider,
+    customs: &Customs,
     directory: &Path,
     environment: &Environment,
-) -> Result<Anthropic, ConfigError> {
-    let api_key_env = raw.api_key_env.unwrap_or_else(|| DEFAULT_VARIABLE.to_owned());
+) -> Result<Provider, ConfigError> {
+    let variables: Vec<&str> = match &raw.api_key_env {
+        Some(name) => vec![name],
+        None => customs.key_variables.to_vec(),
+    };
+    // The one that has the key, else the one to tell users about.
+    let found = variables.iter().copied().find(|name| environment.get(name).is_some());
+    let api_key_env = found.or(variables.first().copied()).unwrap_or_default().to_owned();
     let key = match &raw.api_key_file {
-        Some(path) => Some(read_key(&directory.join(path))?),
+        Some(path) => Some(read_key(customs.api_key_file_key, &directory.join(path))?),
         None => environment.get(&api_key_env).map(Secret::new),
     };
     let credentials = match key {
@@ -90,28 +158,23 @@ fn anthropic(
     };
     let base_url = raw
         .base_url
-        .or_else(|| environment.get("ANTHROPIC_BASE_URL").map(str::to_owned))
-        .unwrap_or_else(|| DEFAULT_URL.to_owned());
+        .or_else(|| environment.get(customs.url_variable).map(str::to_owned))
+        .unwrap_or_else(|| customs.default_url.to_owned());
     if !base_url.starts_with("https://") && !base_url.starts_with("http://") {
-        return Err(invalid(
-            "models.anthropic.base_url",
-            base_url,
-            "write a URL that begins with `https://`",
-        ));
+        return Err(invalid(customs.base_url_key, base_url, "write a URL that begins with `https://`"));
     }
-    Ok(Anthropic { base_url: base_url.trim_end_matches('/').to_owned(), api_key_env, credentials })
+    Ok(Provider { base_url: base_url.trim_end_matches('/').to_owned(), api_key_env, credentials })
 }
 
-fn read_key(path: &Path) -> Result<Secret, ConfigError> {
-    const KEY: &str = "models.anthropic.api_key_file";
+fn read_key(key: &'static str, path: &Path) -> Result<Secret, ConfigError> {
     let text = fs::read_to_string(path).map_err(|source| ConfigError::SecretFile {
-        key: KEY,
+        key,
         path: path.to_owned(),
         source,
     })?;
     match text.trim() {
-        "" => Err(invalid(KEY, path.display(), "the file is empty: it must hold the key")),
-        key => Ok(Secret::new(key)),
+        "" => Err(invalid(key, path.display(), "the file is empty: it must hold the key")),
+        found => Ok(Secret::new(found)),
     }
 }
 

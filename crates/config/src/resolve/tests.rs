@@ -1,6 +1,6 @@
 use std::{fs, path::Path};
 
-use super::{Config, Credentials, Database};
+use super::{Config, Credentials, Database, Provider};
 use crate::{ConfigError, Environment, KEYS, Loaded, Origin, Secret, docs, load, show};
 
 /// Loads `file` from a fresh data directory.
@@ -44,9 +44,8 @@ fn nothing_written_gives_the_numbers_of_the_protocol() {
     assert_eq!(loaded.origins.len(), 0);
 }
 
-#[test]
-fn every_key_can_be_set_in_the_file_and_is_shown_as_it_was_written() {
-    let file = r#"
+/// A value for every key.
+const FILE: &str = r#"
         listen = "0.0.0.0:80"
         [server]
         allowed_hosts = ["warren.example.org"]
@@ -74,14 +73,18 @@ fn every_key_can_be_set_in_the_file_and_is_shown_as_it_was_written() {
         [models.anthropic]
         base_url = "https://proxy.example.org/"
         api_key_env = "MY_KEY"
+        [models.openai]
+        base_url = "http://10.0.0.1:8000/v1/"
+        [models.openai_responses]
+        base_url = "https://api.openai.com/v1"
+        api_key_env = "MY_OTHER_KEY"
         [models.prices]
         claude-x = { input = 1.5, output = 2 }
         [models.demo]
         delay_milliseconds = 0
     "#;
-    let shown: Vec<String> =
-        show(&config(file)).into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    let expected = r#"listen = "0.0.0.0:80"
+
+const SHOWN: &str = r#"listen = "0.0.0.0:80"
 server.allowed_hosts = ["warren.example.org"]
 server.body_limit = "1MiB"
 server.secure_cookies = true
@@ -105,9 +108,23 @@ agents.cache_directory = "/var/cache/warren"
 models.anthropic.base_url = "https://proxy.example.org"
 models.anthropic.api_key_env = "MY_KEY"
 models.anthropic.api_key_file = 
+models.gemini.base_url = "https://generativelanguage.googleapis.com"
+models.gemini.api_key_env = "GEMINI_API_KEY"
+models.gemini.api_key_file = 
+models.openai.base_url = "http://10.0.0.1:8000/v1"
+models.openai.api_key_env = "OPENAI_API_KEY"
+models.openai.api_key_file = 
+models.openai_responses.base_url = "https://api.openai.com/v1"
+models.openai_responses.api_key_env = "MY_OTHER_KEY"
+models.openai_responses.api_key_file = 
 models.prices = { "claude-x" = { input = 1.5, output = 2 } }
 models.demo.delay_milliseconds = 0"#;
-    assert_eq!(shown.join("\n"), expected);
+
+#[test]
+fn every_key_can_be_set_in_the_file_and_is_shown_as_it_was_written() {
+    let shown: Vec<String> =
+        show(&config(FILE)).into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    assert_eq!(shown.join("\n"), SHOWN);
 }
 
 #[test]
@@ -252,6 +269,46 @@ fn the_provider_s_key_and_address_come_from_the_servers_environment() {
 }
 
 #[test]
+fn every_provider_has_its_own_variables() {
+    let environment = Environment::from([
+        ("GOOGLE_API_KEY", "g"),
+        ("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1"),
+        ("OPENAI_API_KEY", "o"),
+        ("OPENAI_BASE_URL", "http://127.0.0.1:2/v1/"),
+    ]);
+    let models = load_text("", &environment).expect("legal").config.models;
+    let provider = |url: &str, variable: &str, key: &str| Provider {
+        base_url: url.to_owned(),
+        api_key_env: variable.to_owned(),
+        credentials: Credentials::Key(Secret::new(key)),
+    };
+    assert_eq!(models.anthropic.credentials, Credentials::Missing);
+    assert_eq!(models.gemini, provider("http://127.0.0.1:1", "GOOGLE_API_KEY", "g"));
+    assert_eq!(models.openai, provider("http://127.0.0.1:2/v1", "OPENAI_API_KEY", "o"));
+    assert_eq!(models.openai_responses, models.openai);
+
+    let both = Environment::from([("GEMINI_API_KEY", "first"), ("GOOGLE_API_KEY", "second")]);
+    let gemini = load_text("", &both).expect("legal").config.models.gemini;
+    assert_eq!(gemini.credentials, Credentials::Key(Secret::new("first")));
+}
+
+#[test]
+fn responses_go_where_chat_completions_go_unless_something_else_is_written() {
+    let environment = Environment::from([("OPENAI_API_KEY", "o"), ("R", "r")]);
+    let responses = |file: &str| {
+        let found = load_text(file, &environment).expect("legal").config.models.openai_responses;
+        (found.base_url, found.credentials)
+    };
+    let key = |key: &str| Credentials::Key(Secret::new(key));
+    let at = "[models.openai]\nbase_url = 'http://10.0.0.1/v1'\n";
+    assert_eq!(responses(at), ("http://10.0.0.1/v1".to_owned(), key("o")));
+    let with_key = format!("{at}[models.openai_responses]\napi_key_env = 'R'");
+    assert_eq!(responses(&with_key), ("http://10.0.0.1/v1".to_owned(), key("r")));
+    let elsewhere = format!("{at}[models.openai_responses]\nbase_url = 'http://10.0.0.2'");
+    assert_eq!(responses(&elsewhere), ("http://10.0.0.2".to_owned(), key("o")));
+}
+
+#[test]
 fn a_key_can_be_in_a_file_of_the_data_directory() {
     let directory = tempfile::tempdir().expect("a directory");
     fs::write(directory.path().join("key"), "sk-2\n").expect("written");
@@ -281,7 +338,11 @@ fn a_named_file_must_exist() {
 
 #[test]
 fn no_secret_is_in_any_text_made_of_the_options() {
-    let environment = Environment::from([("ANTHROPIC_API_KEY", "sk-secret")]);
+    let environment = Environment::from([
+        ("ANTHROPIC_API_KEY", "sk-secret"),
+        ("GEMINI_API_KEY", "AIza-secret"),
+        ("OPENAI_API_KEY", "sk-secret"),
+    ]);
     let file = "storage.database_url = 'postgres://u:pw@secret@host/db?password=secret'\n\
                 agents.registry = 'https://u:secret@host'";
     let loaded = load_text(file, &environment).expect("legal");
