@@ -3,6 +3,7 @@
 
 mod suite {
     pub(crate) mod agents;
+    pub(crate) mod budget;
     pub(crate) mod busy;
     pub(crate) mod cli;
     pub(crate) mod commands;

@@ -11,6 +11,8 @@ use warren_wire::{
     SessionListItem, SessionOptions, SubagentThread, TokenItem, UsageRow, WhoAmI, WorkspaceFile,
 };
 
+use crate::failure::Failure;
+
 pub(crate) fn session(summary: SessionSummary) -> SessionListItem {
     let SessionSummary { record, runtime, running } = summary;
     SessionListItem {
@@ -100,9 +102,12 @@ pub(crate) fn usage(row: SpentRow) -> UsageRow {
     UsageRow { group: row.group, runs: row.runs, usage: row.usage }
 }
 
-pub(crate) fn options(options: SessionOptions) -> RunOptions {
+pub(crate) fn options(options: SessionOptions) -> Result<RunOptions, Failure> {
     let SessionOptions { model, time_budget, permission_mode, budget } = options;
-    RunOptions { model, time_budget, permission_mode, budget }
+    if budget.and_then(|budget| budget.cost_usd).is_some_and(|cost| cost < 0.0) {
+        return Err(Failure::bad_request("`options.budget.costUsd` must not be negative"));
+    }
+    Ok(RunOptions { model, time_budget, permission_mode, budget })
 }
 
 pub(crate) fn who(identity: &Identity, csrf: Option<String>) -> WhoAmI {

@@ -1,35 +1,51 @@
 //! The session's side of the model gateway: whose call it is, and what became of it.
 
 use std::sync::{
-    Mutex, PoisonError,
+    Mutex, MutexGuard, PoisonError,
     atomic::{AtomicUsize, Ordering},
 };
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 use warren_domain::{BlobHash, ConversationId, Draft, EventBody, RunId};
-use warren_models::{Caller, Exchange};
+use warren_models::{Budget, Caller, Charge, Exchange, Quote, RefusalKind, Unaffordable};
 
 use super::{SessionTask, signal::Signal};
 use crate::recorder::RecordError;
 
 /// One sandbox as the model gateway sees it.
 pub(super) struct Calls {
-    run: Mutex<Option<RunId>>,
+    active: Mutex<Active>,
     /// Calls whose end was not handed to the session yet.
     open: AtomicUsize,
     signals: mpsc::Sender<Signal>,
 }
 
+/// Whose calls they are, and what these may spend.
+#[derive(Default)]
+struct Active {
+    run: Option<RunId>,
+    budget: Option<Budget>,
+}
+
 impl Calls {
     pub(super) fn new(signals: mpsc::Sender<Signal>) -> Self {
-        Self { run: Mutex::new(None), open: AtomicUsize::new(0), signals }
+        Self { active: Mutex::default(), open: AtomicUsize::new(0), signals }
     }
 
     /// From now on calls belong to `run`; with `None` they are refused.
     pub(super) fn belong_to(&self, run: Option<RunId>) {
-        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
+        self.active().run = run;
+    }
+
+    /// What calls may spend from now on, all together.
+    pub(super) fn limit_to(&self, budget: Option<Budget>) {
+        self.active().budget = budget;
+    }
+
+    fn active(&self) -> MutexGuard<'_, Active> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls that have not ended.
@@ -41,14 +57,21 @@ impl Calls {
 #[async_trait]
 impl Caller for Calls {
     fn admit(&self) -> Option<RunId> {
-        let run = *self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = self.active().run;
         if run.is_some() {
             self.open.fetch_add(1, Ordering::SeqCst);
         }
         run
     }
 
+    fn reserve(&self, _run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {
+        self.active().budget.as_mut().map(|budget| budget.reserve(quote)).transpose()
+    }
+
     async fn ended(&self, exchange: Exchange) {
+        if let (Some(settlement), Some(budget)) = (&exchange.settlement, &mut self.active().budget) {
+            budget.settle(settlement);
+        }
         // A session that is gone records nothing more.
         let _ = self.signals.send(Signal::Called(Box::new(exchange))).await;
         self.open.fetch_sub(1, Ordering::SeqCst);
@@ -63,6 +86,9 @@ impl SessionTask {
         let late = match &mut self.run {
             Some(run) if run.record.run_id == exchange.run => {
                 run.usage.add(&called.usage);
+                if matches!(exchange.refusal, Some(RefusalKind::BudgetSpent | RefusalKind::NoPrice)) {
+                    run.over_budget(Instant::now() + self.shared.options.stop_patience);
+                }
                 None
             }
             _ => self.late_call(exchange.run, &called.usage).await?,

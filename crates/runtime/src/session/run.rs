@@ -8,6 +8,7 @@ use warren_domain::{
     BlockId, Command, Content, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
     RunOptions, RunStatus, Timestamp, Usage,
 };
+use warren_models::{Budget, BudgetLimits, Charge};
 use warren_store::{Change, ReadError, RunRecord, SessionUpdate};
 
 use super::{
@@ -34,6 +35,9 @@ const SETTLE: Duration = Duration::from_millis(500);
 /// How long an agent's last lines may take after its sandbox is gone.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
+/// How many runs are read at a time.
+const RUNS_AT_ONCE: u32 = 500;
+
 /// What the agent is told when the soft budget is spent.
 const WRAP_UP: &str = "Most of the time for this task is used up. Finish what you are doing, leave the files in a good state, and say what is done and what is not.";
 
@@ -55,6 +59,8 @@ pub(super) struct ActiveRun {
     /// Why it is being stopped, if it is. The first reason counts.
     stop: Option<Stop>,
     outcome: Option<TurnEnd>,
+    /// A model call was refused because nothing may be spent any more.
+    is_over_budget: bool,
     diagnostics: Option<Diagnostics>,
     pub(super) soft_at: Option<Instant>,
     pub(super) hard_at: Option<Instant>,
@@ -95,6 +101,7 @@ impl ActiveRun {
             untold: Vec::new(),
             stop: None,
             outcome: None,
+            is_over_budget: false,
             diagnostics: None,
             soft_at: budget.0.map(|soft| now + soft),
             hard_at: Some(now + budget.1),
@@ -133,6 +140,12 @@ impl ActiveRun {
         if self.agent.is_none() {
             self.exited = Some(AgentExit::default());
         }
+    }
+
+    /// It may spend no more. The agent shows it and ends; one that only tries again is ended after `kill_at`.
+    pub(super) fn over_budget(&mut self, kill_at: Instant) {
+        self.is_over_budget = true;
+        self.kill_at.get_or_insert(kill_at);
     }
 
     /// Its sandbox is gone, and the agent with it.
@@ -232,6 +245,10 @@ impl ActiveRun {
             }
             (Some(Stop::Disk(message)), _) => failed(ErrorCode::DiskLimit, message.clone(), true),
             (Some(Stop::Failed(code, message)), _) => failed(*code, message.clone(), true),
+            (None, _) if self.is_over_budget => {
+                let message = "the session's budget is spent; raise it, or begin a new session";
+                failed(ErrorCode::BudgetExceeded, message.to_owned(), true)
+            }
             (Some(Stop::Interrupt(by)), _) => Outcome::Interrupted { by: by.clone(), usage, diagnostics },
             (None, Some(TurnEnd::Completed { summary })) => {
                 Outcome::Completed { usage, summary: summary.clone() }
@@ -387,12 +404,33 @@ impl SessionTask {
         };
         let mut launch = adapter.launch(&request).map_err(|error| not_launched(&error))?;
         put_before_path(&mut launch, adapter.program(), ready);
+        let budget = self.money(&options).await.map_err(|error| agent_error(chain(&error)))?;
+        ready.calls.limit_to(budget);
         // Calls are admitted before the agent can make one.
         ready.belong_to(Some(record.run_id));
         let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);
         Agent::start(record.run_id, sandbox, launch, codec, self.sender.clone(), &self.shared.parts.tasks)
             .await
             .map_err(|error| agent_error(format!("the agent could not be started: {}", chain(&error))))
+    }
+
+    /// What the session may still spend, if that is limited.
+    async fn money(&self, options: &RunOptions) -> Result<Option<Budget>, ReadError> {
+        let Some(limits) = options.budget else { return Ok(None) };
+        let mut spent = Charge::default();
+        let mut before = None;
+        loop {
+            let page = self.shared.parts.store.runs.runs(self.identity.session, before, RUNS_AT_ONCE).await?;
+            for run in &page.items {
+                spent.cost_usd += run.usage.cost_usd;
+                spent.tokens += run.usage.total_tokens;
+            }
+            before = page.items.last().map(|run| run.run_id);
+            if !page.more {
+                let limits = BudgetLimits { cost_usd: limits.cost_usd, tokens: limits.tokens };
+                return Ok(Some(Budget::new(limits, spent)));
+            }
+        }
     }
 
     /// What an agent can go on from.

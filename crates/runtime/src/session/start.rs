@@ -32,8 +32,12 @@ pub(super) const WORKSPACE: &str = "/workspace";
 pub(super) const HOME: &str = "/home/agent";
 
 /// The ports inside every sandbox where model APIs seem to be.
-const APIS: [(ModelApi, Format, &str, u16); 1] =
-    [(ModelApi::Anthropic, Format::Anthropic, "anthropic", 4100)];
+const APIS: [(ModelApi, Format, &str, u16); 4] = [
+    (ModelApi::Anthropic, Format::Anthropic, "anthropic", 4100),
+    (ModelApi::Gemini, Format::Gemini, "gemini", 4101),
+    (ModelApi::OpenAiChat, Format::OpenAiChat, "openai-chat", 4102),
+    (ModelApi::OpenAiResponses, Format::OpenAiResponses, "openai-responses", 4103),
+];
 
 /// Stands for the key, which never enters a sandbox.
 const PLACEHOLDER_KEY: &str = "warren-placeholder";

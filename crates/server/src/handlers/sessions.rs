@@ -36,7 +36,7 @@ pub(crate) async fn create(call: Call) -> Answer {
         profile,
         name: wanted.name,
         metadata: wanted.metadata.unwrap_or_default(),
-        options: convert::options(wanted.options.unwrap_or_default()),
+        options: convert::options(wanted.options.unwrap_or_default())?,
     };
     created(call.runtime().sessions().session_create(new).await?)
 }
@@ -112,7 +112,7 @@ pub(crate) async fn update(call: Call) -> Answer {
     if patch == SessionPatch::default() {
         return respond::ok(&convert::session(sessions.session_get(session).await?));
     }
-    let options = patch.options.map(convert::options);
+    let options = patch.options.map(convert::options).transpose()?;
     let changes = SessionChanges {
         name: patch.name,
         metadata: patch.metadata,
