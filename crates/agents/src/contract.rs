@@ -296,7 +296,6 @@ impl LaunchRequest<'_> {
     ///
     /// # Errors
     /// When it is not installed; `agent` is named in the error.
-    #[expect(dead_code, reason = "for agents that are not part of the guest")]
     pub(crate) fn program(&self, agent: &AgentType, program: &str) -> Result<&[String], LaunchError> {
         let missing = || LaunchError::NotInstalled { agent: agent.clone(), program: program.to_owned() };
         self.programs.get(program).map(Vec::as_slice).ok_or_else(missing)

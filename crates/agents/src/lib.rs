@@ -12,7 +12,12 @@ mod layout;
 mod registry;
 mod transcripts;
 
+mod fields;
+mod rpc;
+mod subagents;
+
 mod builtin;
+mod codex;
 
 pub use contract::{
     Adapter, Answer, Ask, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output,

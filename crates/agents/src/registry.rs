@@ -1,9 +1,9 @@
 //! All agents there are.
 
-use crate::{Adapter, builtin::Builtin};
+use crate::{Adapter, builtin::Builtin, codex::Codex};
 
 /// One line for each agent; the first is the default.
-static ADAPTERS: &[&dyn Adapter] = &[&Builtin];
+static ADAPTERS: &[&dyn Adapter] = &[&Builtin, &Codex];
 
 /// All agents; the first is the default.
 #[must_use]

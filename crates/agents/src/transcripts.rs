@@ -11,6 +11,11 @@ pub trait TranscriptPlan: Send + Sync {
     /// What a file is, by its path beneath the root. `None`: nothing to keep.
     fn file(&self, path: &str) -> Option<TranscriptFile>;
 
+    /// What all files beneath the root are, in their order. Some agents' names tell only beside each other.
+    fn files(&self, paths: &[&str]) -> Vec<Option<TranscriptFile>> {
+        paths.iter().map(|path| self.file(path)).collect()
+    }
+
     /// Where a saved file goes, beneath the root. Some agents have the session's own name in it, which only the
     /// content tells.
     fn path(&self, name: &TranscriptName, content: &[u8]) -> Option<String>;

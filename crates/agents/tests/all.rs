@@ -7,5 +7,7 @@
 
 #[path = "all/builtin.rs"]
 mod builtin;
+#[path = "all/codex.rs"]
+mod codex;
 #[path = "all/support.rs"]
 mod support;

@@ -93,3 +93,63 @@ pub(crate) fn check_file(path: &Path, actual: &str) {
     let expected = fs::read_to_string(path).unwrap_or_default();
     assert_eq!(actual, expected, "{} (UPDATE_FIXTURES=1 rewrites it)", path.display());
 }
+
+/// Feeds `check` with changed recordings for as many seconds as `WARREN_FUZZ_SECONDS` says, one if it says nothing.
+/// The changes are the same each time, so that what failed fails again.
+#[expect(clippy::disallowed_methods, reason = "a switch for whoever runs the test, and its clock")]
+pub(crate) fn fuzz(seeds: &[Vec<u8>], mut check: impl FnMut(&[u8])) {
+    let seconds = std::env::var("WARREN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    while std::time::Instant::now() < until {
+        let seed = &seeds[random.below(seeds.len())];
+        check(&random.changed(seed, seeds));
+    }
+}
+
+/// Xorshift: enough to change bytes by.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % u64::try_from(limit.max(1)).expect("it fits")).expect("it fits")
+    }
+
+    /// A few lines swapped, doubled, dropped or taken from another recording, and a few bytes changed.
+    fn changed(&mut self, seed: &[u8], seeds: &[Vec<u8>]) -> Vec<u8> {
+        let mut lines: Vec<Vec<u8>> = seed.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        for _ in 0..=self.below(4) {
+            let (a, b) = (self.below(lines.len()), self.below(lines.len()));
+            match self.below(5) {
+                0 => lines.swap(a, b),
+                1 => lines.insert(a, lines[b].clone()),
+                2 => drop((lines.len() > 1).then(|| lines.remove(a))),
+                3 => {
+                    let other = &seeds[self.below(seeds.len())];
+                    let others: Vec<&[u8]> = other.split(|byte| *byte == b'\n').collect();
+                    lines[a] = others[self.below(others.len())].to_vec();
+                }
+                _ => self.change_bytes(&mut lines[a]),
+            }
+        }
+        lines.join(&b'\n')
+    }
+
+    fn change_bytes(&mut self, line: &mut Vec<u8>) {
+        const BYTES: &[u8] = b"\"{}[]:,\\0aN\xff\0\xe2\x80\xa8";
+        for _ in 0..=self.below(6) {
+            if line.is_empty() {
+                return;
+            }
+            let place = self.below(line.len());
+            match self.below(3) {
+                0 => line[place] = BYTES[self.below(BYTES.len())],
+                1 => line.insert(place, BYTES[self.below(BYTES.len())]),
+                _ => line.truncate(place),
+            }
+        }
+    }
+}

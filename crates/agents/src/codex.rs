@@ -1,0 +1,105 @@
+//! Codex, driven by its app server: JSON-RPC on stdin and stdout, with deltas, approvals and steering.
+//!
+//! What the app server reports, what `codex exec --json` prints and what rollout files keep become one kind of
+//! [`item`](item::Item); [`story`] writes items down as events, live and from files alike. [`ids`] says why a block has
+//! the same name everywhere.
+//! Of a profile it has no place for `tools`; npm and pip packages of skills are not installed.
+
+mod ask;
+mod calls;
+mod codec;
+mod exec;
+mod ids;
+mod item;
+mod layout;
+mod parse;
+mod plan;
+mod printed;
+mod reported;
+mod rollout;
+mod scribe;
+mod shell;
+mod stored;
+mod story;
+mod usage;
+
+use serde_json::{Value, json};
+use warren_domain::{AgentType, SessionId};
+
+use crate::{
+    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
+    TranscriptPlan, fields::text,
+};
+
+/// The installed program.
+const PROGRAM: &str = "codex";
+
+/// The adapter.
+pub(crate) struct Codex;
+
+impl Adapter for Codex {
+    fn agent_type(&self) -> AgentType {
+        AgentType::from("codex")
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some(PROGRAM)
+    }
+
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
+        let endpoint = request.endpoint(&self.agent_type(), ModelApi::OpenAiResponses)?;
+        let program = request.program(&self.agent_type(), PROGRAM)?;
+        let argv = program.iter().cloned().chain(["app-server".to_owned()]).collect();
+        let mut env = request.profile.environment_variables.clone();
+        env.insert("HOME".to_owned(), request.home.to_owned());
+        env.insert("CODEX_HOME".to_owned(), format!("{}/{}", request.home, layout::HOME));
+        env.insert(layout::KEY_VARIABLE.to_owned(), endpoint.placeholder_key.clone());
+        Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
+    }
+
+    fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
+        layout::files(request)
+    }
+
+    fn transcripts(&self, _session: SessionId) -> Box<dyn TranscriptPlan> {
+        Box::new(plan::Rollouts)
+    }
+
+    fn codec(&self, request: &LaunchRequest<'_>) -> Box<dyn Codec> {
+        Box::new(codec::CodexCodec::new(self.agent_type(), Some(beginning(request))))
+    }
+
+    fn recorded(&self) -> Box<dyn Codec> {
+        Box::new(codec::CodexCodec::new(self.agent_type(), None))
+    }
+
+    fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
+        parse::parse(main, subagents)
+    }
+}
+
+/// How a run begins: in a new thread, or in the one that the session had.
+fn beginning(request: &LaunchRequest<'_>) -> codec::Plan {
+    let mut params = json!({
+        "cwd": request.workspace,
+        "approvalPolicy": layout::approval_policy(request.permission_mode),
+        "sandbox": "danger-full-access",
+    });
+    let model = request.model.or(request.profile.model.as_deref());
+    let instructions = request.profile.system_prompt.as_deref().filter(|text| !text.trim().is_empty());
+    for (key, value) in [("model", model), ("developerInstructions", instructions)] {
+        if let Some(value) = value {
+            params[key] = json!(value);
+        }
+    }
+    let known = request.state.and_then(|state: &Value| text(state, "threadId"));
+    let method = match known {
+        Some(thread) => {
+            params["threadId"] = json!(thread);
+            params["excludeTurns"] = json!(true);
+            "thread/resume"
+        }
+        None => "thread/start",
+    };
+    codec::Plan { method, params, permission_mode: request.permission_mode }
+}
