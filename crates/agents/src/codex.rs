@@ -24,7 +24,7 @@ mod story;
 mod usage;
 
 use serde_json::{Value, json};
-use warren_domain::{AgentType, SessionId};
+use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
@@ -80,9 +80,14 @@ impl Adapter for Codex {
 
 /// How a run begins: in a new thread, or in the one that the session had.
 fn beginning(request: &LaunchRequest<'_>) -> codec::Plan {
+    // Codex asks about everything it does not know to be harmless, or about nothing.
+    let policy = match request.permission_mode {
+        PermissionMode::Auto => "never",
+        PermissionMode::Ask => "untrusted",
+    };
     let mut params = json!({
         "cwd": request.workspace,
-        "approvalPolicy": layout::approval_policy(request.permission_mode),
+        "approvalPolicy": policy,
         "sandbox": "danger-full-access",
     });
     let model = request.model.or(request.profile.model.as_deref());

@@ -40,7 +40,11 @@ fn config(request: &LayoutRequest<'_>) -> String {
     if let Some(model) = model {
         line(&mut toml, "model", &quoted(model));
     }
-    let policy = approval_policy(request.permission_mode);
+    // Here Codex knows no word for asking about everything; the thread is told that.
+    let policy = match request.permission_mode {
+        PermissionMode::Auto => "never",
+        PermissionMode::Ask => "on-request",
+    };
     for (key, value) in [
         ("model_provider", "warren"),
         ("model_reasoning_summary", "auto"),
@@ -51,6 +55,7 @@ fn config(request: &LayoutRequest<'_>) -> String {
         line(&mut toml, key, &quoted(value));
     }
     line(&mut toml, "check_for_update_on_startup", "false");
+    line(&mut toml, "suppress_unstable_features_warning", "true");
     table(&mut toml, &["analytics"], &[("enabled", "false".to_owned())]);
     table(&mut toml, &["feedback"], &[("enabled", "false".to_owned())]);
     features(&mut toml, request.permission_mode);
@@ -59,14 +64,6 @@ fn config(request: &LayoutRequest<'_>) -> String {
     servers.for_each(|server| mcp_server(&mut toml, server));
     request.profile.subagents.iter().for_each(|subagent| role(&mut toml, subagent));
     toml
-}
-
-/// Codex asks about everything it does not know to be harmless, or about nothing.
-pub(super) fn approval_policy(mode: PermissionMode) -> &'static str {
-    match mode {
-        PermissionMode::Auto => "never",
-        PermissionMode::Ask => "untrusted",
-    }
 }
 
 fn features(toml: &mut String, mode: PermissionMode) {

@@ -114,7 +114,7 @@ fn only_streamed(outputs: &[Output]) -> HashSet<String> {
         let line: Value = serde_json::from_str(&line).expect("JSON");
         let id = line["block"]["id"].as_str().unwrap_or_default().to_owned();
         match line["type"].as_str() {
-            Some("block_start") => begun.insert(id),
+            Some("block_start") if line["block"]["type"] != "tool_use" => begun.insert(id),
             Some("block_complete") => whole.insert(id),
             _ => false,
         };
