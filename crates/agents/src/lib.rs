@@ -16,6 +16,7 @@ mod fields;
 mod rpc;
 mod subagents;
 
+mod acp;
 mod builtin;
 mod codex;
 

@@ -5,6 +5,8 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
+#[path = "all/acp.rs"]
+mod acp;
 #[path = "all/builtin.rs"]
 mod builtin;
 #[path = "all/codex.rs"]
