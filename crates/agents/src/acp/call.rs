@@ -101,16 +101,15 @@ impl Call {
         }
     }
 
-    /// The output as far as it has come. Differences are of the input.
+    /// The output of a working tool as far as it has come.
     pub(super) fn growing(&self) -> Option<String> {
-        let texts = self.texts();
-        (!texts.is_empty()).then(|| texts.join("\n"))
+        self.words().filter(|_| self.status == BlockStatus::Running)
     }
 
     /// What the call gave: its texts, else what the tool itself said, else what it changed.
     pub(super) fn output(&self) -> Value {
-        if let Some(text) = self.growing() {
-            return Value::String(text);
+        if let Some(words) = self.words() {
+            return Value::String(words);
         }
         if let Some(output) = raw_text(&self.raw_output) {
             return output;
@@ -120,9 +119,10 @@ impl Call {
         if shown.is_empty() { json!("") } else { Value::Array(shown) }
     }
 
-    fn texts(&self) -> Vec<&str> {
+    fn words(&self) -> Option<String> {
         let parts = self.content.iter().filter(|part| text(part, "type") == Some("content"));
-        parts.filter_map(|part| text(part.get("content")?, "text")).collect()
+        let texts: Vec<&str> = parts.filter_map(|part| text(part.get("content")?, "text")).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
     /// Agents that do not tell the input tell what an edit changes, or at least which file is meant.

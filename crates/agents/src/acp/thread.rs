@@ -160,7 +160,7 @@ impl Thread {
     pub(super) fn asked_about(&mut self, call: &Value, at: Timestamp, out: &mut Vec<Draft>) -> Option<&Call> {
         match text(call, "toolCallId") {
             Some(id) if self.calls.contains_key(id) => self.calls.get(id),
-            _ => self.called(call, at, out),
+            _ => self.called(&without_words(call), at, out),
         }
     }
 
@@ -242,6 +242,15 @@ fn changes(before: &Block, after: &Block) -> Option<Map<String, Value>> {
     let is_new = |(key, value): &(String, Value)| before.get(key) != Some(value);
     let changes: Map<String, Value> = fields(after).into_iter().filter(is_new).collect();
     (!changes.is_empty()).then_some(changes)
+}
+
+/// A call without the texts that explain it to whoever is asked: they are not its output.
+fn without_words(call: &Value) -> Value {
+    let mut call = call.clone();
+    if let Some(Value::Array(content)) = call.get_mut("content") {
+        content.retain(|part| text(part, "type") == Some("diff"));
+    }
+    call
 }
 
 /// A piece of content as text.
