@@ -26,11 +26,12 @@ use std::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 use warren_agents::{
-    Adapter, Answer, Codec, Exit, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Output, Place, Prompt,
-    adapter,
+    Adapter, Answer, Codec, Exit, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Output, Place,
+    Prompt, adapter,
 };
 use warren_domain::{
-    AgentProfile, ApprovalDecision, BlockId, Content, McpServer, PermissionMode, ProfileId, SessionId, Timestamp,
+    AgentProfile, ApprovalDecision, BlockId, Content, McpServer, PermissionMode, ProfileId, SessionId,
+    Timestamp,
 };
 
 /// What the command line says.
@@ -52,7 +53,12 @@ fn main() {
         _ => PermissionMode::Auto,
     };
     let model = options.settings.get("model").map(String::as_str);
-    options.lay_out(&LayoutRequest { profile: &profile, endpoints: &endpoints, model, permission_mode: mode });
+    options.lay_out(&LayoutRequest {
+        profile: &profile,
+        endpoints: &endpoints,
+        model,
+        permission_mode: mode,
+    });
     let request = LaunchRequest {
         session: SessionId(Uuid::nil()),
         workspace: &options.workspace,
@@ -113,7 +119,8 @@ impl Options {
         let mut profile = AgentProfile::empty(ProfileId::from("drive"));
         let words = self.settings.get("command");
         profile.command = words.map(|words| words.split(' ').map(str::to_owned).collect());
-        let server = self.settings.get("mcp").map(|text| serde_json::from_str::<McpServer>(text).expect("a server"));
+        let server =
+            self.settings.get("mcp").map(|text| serde_json::from_str::<McpServer>(text).expect("a server"));
         profile.bundled_mcps.extend(server);
         profile
     }
@@ -219,7 +226,8 @@ impl<'a> Drive<'a> {
 
     /// Interrupts or steers, once, when it is time.
     fn disturb(&mut self, shown: &str) {
-        let is_time = |key: &str| self.options.settings.get(key).is_some_and(|text| shown.contains(text.as_str()));
+        let is_time =
+            |key: &str| self.options.settings.get(key).is_some_and(|text| shown.contains(text.as_str()));
         let (interrupts, steers) = (is_time("interrupt"), is_time("steer"));
         if self.asked_once || !(interrupts || steers) {
             return;

@@ -108,3 +108,6 @@ fn beginning(request: &LaunchRequest<'_>) -> codec::Plan {
     };
     codec::Plan { method, params, permission_mode: request.permission_mode }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,7 +99,11 @@ mod tests {
     #[test]
     fn an_answer_is_the_nearest_option_there_is() {
         let chosen = |kinds: &[&str], decision| {
-            pending(kinds).answer(decision).pointer("/outcome/optionId").and_then(Value::as_str).map(str::to_owned)
+            pending(kinds)
+                .answer(decision)
+                .pointer("/outcome/optionId")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
         };
         let all = ["allow_always", "allow_once", "reject_once"];
         assert_eq!(chosen(&all, Allow).as_deref(), Some("allow_once"));

@@ -141,9 +141,11 @@ impl Call {
 /// What the agent calls the tool. The protocol has only a title, which changes, and a kind, which does not.
 fn name(told: &Value) -> String {
     let meta = present(told, "_meta").and_then(Value::as_object).into_iter().flatten();
-    let of_meta = meta.filter_map(|(key, value)| {
-        if key == "toolName" { value.as_str() } else { text(value, "toolName") }
-    });
+    let of_meta = meta.filter_map(
+        |(key, value)| {
+            if key == "toolName" { value.as_str() } else { text(value, "toolName") }
+        },
+    );
     let kind = text(told, "kind").filter(|kind| *kind != "other");
     let name = of_meta.into_iter().next().or(kind).or_else(|| text(told, "title"));
     name.filter(|name| !name.is_empty()).unwrap_or("tool").to_owned()

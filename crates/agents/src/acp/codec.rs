@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use warren_domain::{
-    AgentType, ApprovalDecision, Content, ConversationId, Draft, ErrorCode, EventBody,
-    PermissionMode, Timestamp, Usage,
+    AgentType, ApprovalDecision, Content, ConversationId, Draft, ErrorCode, EventBody, PermissionMode,
+    Timestamp, Usage,
 };
 
 use super::{
@@ -188,7 +188,13 @@ impl AcpCodec {
         self.plan.is_some()
     }
 
-    pub(super) fn prompted(&mut self, prompt: Option<Prompt>, content: Content, at: Timestamp, out: &mut Vec<Output>) {
+    pub(super) fn prompted(
+        &mut self,
+        prompt: Option<Prompt>,
+        content: Content,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) {
         let is_live = self.is_live();
         if std::mem::replace(&mut self.has_prompted, is_live) {
             return;
@@ -296,7 +302,14 @@ impl AcpCodec {
         }
     }
 
-    fn updated(&mut self, session: &str, kind: &str, update: &Value, at: Timestamp, out: &mut Vec<Draft>) -> bool {
+    fn updated(
+        &mut self,
+        session: &str,
+        kind: &str,
+        update: &Value,
+        at: Timestamp,
+        out: &mut Vec<Draft>,
+    ) -> bool {
         match kind {
             "agent_message_chunk" => self.thread(session, at, out).wrote(Kind::Text, update, at, out),
             "agent_thought_chunk" => self.thread(session, at, out).wrote(Kind::Thinking, update, at, out),
@@ -310,8 +323,11 @@ impl AcpCodec {
                 self.cost_usd = cost.unwrap_or(self.cost_usd);
                 out.push(self.metadata());
             }
-            "available_commands_update" | "current_mode_update" | "config_option_update"
-            | "session_info_update" | "user_message_chunk" => {}
+            "available_commands_update"
+            | "current_mode_update"
+            | "config_option_update"
+            | "session_info_update"
+            | "user_message_chunk" => {}
             _ => return false,
         }
         true
@@ -458,6 +474,7 @@ fn code(failure: &Failure) -> ErrorCode {
 /// An error without the JSON a provider may have wrapped it in.
 fn error_text(message: &str) -> String {
     let inner: Option<Value> = serde_json::from_str(message).ok();
-    let inner = inner.as_ref().and_then(|body| body.pointer("/error/message").or_else(|| body.get("message")));
+    let inner =
+        inner.as_ref().and_then(|body| body.pointer("/error/message").or_else(|| body.get("message")));
     inner.and_then(Value::as_str).unwrap_or(message).to_owned()
 }

@@ -6,7 +6,7 @@ use warren_domain::PermissionMode;
 use crate::fields::{list, present, text};
 
 /// Modes in which an agent asks nothing, and in which it asks before it acts, by id or name.
-const FREE: [&str; 6] = ["yolo", "fullaccess", "bypasspermissions", "allowall", "autoapprove", "dontask"];
+const FREE: [&str; 5] = ["yolo", "fullaccess", "bypasspermissions", "allowall", "autoapprove"];
 const ASKING: [&str; 4] = ["default", "ask", "alwaysask", "manual"];
 
 /// What to set before the first prompt: method and parameters.
@@ -44,7 +44,8 @@ fn plain(name: &str) -> String {
 
 /// Chooses a model, if the agent offers it and does not use it already. There are two ways.
 fn set_model(session: &str, offered: &Value, model: &str) -> Option<(&'static str, Value)> {
-    let by_config = list(offered, "configOptions").iter().find(|option| text(option, "category") == Some("model"));
+    let by_config =
+        list(offered, "configOptions").iter().find(|option| text(option, "category") == Some("model"));
     if let Some(option) = by_config {
         let is_offered = list(option, "options").iter().any(|choice| text(choice, "value") == Some(model));
         let params = json!({"sessionId": session, "configId": text(option, "id")?, "value": model});
@@ -84,7 +85,10 @@ mod tests {
         assert_eq!([mode_of(&gemini, Auto), mode_of(&gemini, Ask)], [Some("yolo".to_owned()), None]);
         let codex = modes(&[("auto", "Default"), ("full-access", "Full Access")], "full-access");
         assert_eq!([mode_of(&codex, Auto), mode_of(&codex, Ask)], [None, Some("auto".to_owned())]);
-        assert_eq!([mode_of(&modes(&[("build", "build")], "build"), Auto), mode_of(&json!({}), Ask)], [None, None]);
+        assert_eq!(
+            [mode_of(&modes(&[("build", "build")], "build"), Auto), mode_of(&json!({}), Ask)],
+            [None, None]
+        );
     }
 
     #[test]
@@ -93,7 +97,8 @@ mod tests {
         let set = json!({"sessionId": "s", "modelId": "b"});
         assert_eq!(set_model("s", &models, "b"), Some(("session/set_model", set)));
         assert_eq!([set_model("s", &models, "a"), set_model("s", &models, "c")], [None, None]);
-        let option = json!({"id": "model", "category": "model", "currentValue": "a", "options": [{"value": "b"}]});
+        let option =
+            json!({"id": "model", "category": "model", "currentValue": "a", "options": [{"value": "b"}]});
         let set = json!({"sessionId": "s", "configId": "model", "value": "b"});
         let offered = json!({"configOptions": [option]});
         assert_eq!(set_model("s", &offered, "b"), Some(("session/set_config_option", set)));

@@ -18,7 +18,9 @@ impl AcpCodec {
         let loads = self.initialized.pointer("/agentCapabilities/loadSession") == Some(&json!(true));
         let known = plan.known.clone();
         let (purpose, method) = match &known {
-            Some(_) if can("/agentCapabilities/sessionCapabilities/resume") => (Purpose::Resume, "session/resume"),
+            Some(_) if can("/agentCapabilities/sessionCapabilities/resume") => {
+                (Purpose::Resume, "session/resume")
+            }
             Some(_) if loads => (Purpose::Load, "session/load"),
             _ => (Purpose::New, "session/new"),
         };
@@ -57,7 +59,8 @@ impl AcpCodec {
         plan.known = None;
         self.replay = Replay::No;
         self.main = None;
-        let message = format!("The agent does not remember this session ({}); it begins anew.", failure.message);
+        let message =
+            format!("The agent does not remember this session ({}); it begins anew.", failure.message);
         let mut drafts = Vec::new();
         let n_prompts = self.n_prompts;
         let main = ConversationId::main();
@@ -122,7 +125,8 @@ impl AcpCodec {
                 json!({"type": "resource_link", "name": file, "uri": format!("file:///{}", file.trim_start_matches('/'))})
             }
         };
-        let instructions = self.plan.as_ref().and_then(|plan| plan.instructions.as_deref()).filter(|_| self.is_new);
+        let instructions =
+            self.plan.as_ref().and_then(|plan| plan.instructions.as_deref()).filter(|_| self.is_new);
         let instructions = instructions.map(|text| {
             if can("embeddedContext") {
                 let resource = json!({"uri": "file:///instructions/AGENTS.md", "mimeType": "text/markdown", "text": text});

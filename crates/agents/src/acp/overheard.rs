@@ -29,7 +29,14 @@ impl AcpCodec {
         true
     }
 
-    pub(super) fn overheard_request(&mut self, id: &Value, method: &str, params: &Value, at: Timestamp, out: &mut Vec<Output>) {
+    pub(super) fn overheard_request(
+        &mut self,
+        id: &Value,
+        method: &str,
+        params: &Value,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) {
         let purpose = match method {
             "initialize" => Purpose::Initialize,
             "session/new" => Purpose::New,

@@ -53,7 +53,13 @@ impl Thread {
     }
 
     /// A prompt begins. `id` is the name of its block, which is counted if it has none.
-    pub(super) fn prompted(&mut self, id: Option<BlockId>, content: Content, at: Timestamp, out: &mut Vec<Draft>) {
+    pub(super) fn prompted(
+        &mut self,
+        id: Option<BlockId>,
+        content: Content,
+        at: Timestamp,
+        out: &mut Vec<Draft>,
+    ) {
         self.counts.retain(|name, _| !name.starts_with("p"));
         self.calls.clear();
         let id = id.unwrap_or_else(|| BlockId(format!("p{}-prompt", self.n_prompts)));
@@ -218,7 +224,8 @@ impl Thread {
     pub(super) fn ended(&mut self, out: &mut Vec<Draft>) {
         self.stop_writing(out);
         self.growing.clear();
-        let mut open: Vec<Block> = self.calls.drain().filter_map(|(_, call)| call.block().cut_short()).collect();
+        let mut open: Vec<Block> =
+            self.calls.drain().filter_map(|(_, call)| call.block().cut_short()).collect();
         open.sort_by(|a, b| a.id().cmp(b.id()));
         open.into_iter().for_each(|block| self.whole(block, out));
     }

@@ -32,7 +32,8 @@ pub(super) fn call(item: &Value, cwd: &str) -> Option<(String, Tool)> {
         "web_search_call" => web_search(item, text(item, "status")),
         kind if kind.ends_with("_call") => {
             let arguments = item.get("arguments").or_else(|| item.get("action")).cloned();
-            let end = if kind == "tool_search_call" { None } else { text(item, "status").and_then(status_of) };
+            let end =
+                if kind == "tool_search_call" { None } else { text(item, "status").and_then(status_of) };
             Tool::new(kind.trim_end_matches("_call"), arguments.unwrap_or_default(), end.map(End::silent))
         }
         _ => return None,
@@ -101,11 +102,8 @@ fn absolute(path: &str, cwd: &str) -> String {
 /// How a call ended, by the answer the model was given.
 pub(super) fn end(tool: &Tool, answer: &Value) -> End {
     let text = answer_text(answer);
-    let failed = |text: &str| End {
-        status: BlockStatus::Error,
-        output: Some(json!(text)),
-        duration_ms: None,
-    };
+    let failed =
+        |text: &str| End { status: BlockStatus::Error, output: Some(json!(text)), duration_ms: None };
     if is_aborted(&text) {
         return End::silent(BlockStatus::Error);
     }
@@ -114,7 +112,9 @@ pub(super) fn end(tool: &Tool, answer: &Value) -> End {
     }
     let (exit_code, output) = body(&text);
     match tool.name.as_str() {
-        "apply_patch" if is_failure(answer, &text) || exit_code.is_some_and(|code| code != 0) => failed(output),
+        "apply_patch" if is_failure(answer, &text) || exit_code.is_some_and(|code| code != 0) => {
+            failed(output)
+        }
         "apply_patch" => {
             let listed = tool.key.split_once('\0').map_or("", |(_, listed)| listed);
             End { output: Some(json!(listed)), ..succeeded(output) }
@@ -137,7 +137,8 @@ fn is_aborted(text: &str) -> bool {
 /// Whether an answer without an exit code tells of a failure. Only words say so.
 fn is_failure(answer: &Value, text: &str) -> bool {
     let head = text.lines().next().unwrap_or_default();
-    answer.pointer("/output/success").or_else(|| answer.get("success")).and_then(Value::as_bool) == Some(false)
+    answer.pointer("/output/success").or_else(|| answer.get("success")).and_then(Value::as_bool)
+        == Some(false)
         || head.starts_with("unsupported ")
         || head.starts_with("failed to ")
         || head.starts_with("err: ")
@@ -177,7 +178,8 @@ fn body(text: &str) -> (Option<i64>, &str) {
 
 /// An answer in the oldest form, JSON in a string, as the same in today's.
 pub(super) fn modern(answer: &Value) -> Option<Value> {
-    let inner: Value = serde_json::from_str(text(answer, "output").filter(|text| text.starts_with('{'))?).ok()?;
+    let inner: Value =
+        serde_json::from_str(text(answer, "output").filter(|text| text.starts_with('{'))?).ok()?;
     let output = text(&inner, "output")?;
     let code = inner.pointer("/metadata/exit_code")?.as_i64()?;
     Some(json!({"output": format!("Exit code: {code}\nOutput:\n{output}")}))

@@ -302,7 +302,8 @@ impl CodexCodec {
         let reason = text(error, "additionalDetails").unwrap_or(message);
         let scribe = self.story.thread(thread, at, out);
         scribe.abandon(reason, out);
-        let body = EventBody::Retrying { attempt: attempt(message), reason: reason.to_owned(), next_at: None };
+        let body =
+            EventBody::Retrying { attempt: attempt(message), reason: reason.to_owned(), next_at: None };
         out.push(scribe.draft(body));
     }
 
@@ -320,7 +321,9 @@ impl CodexCodec {
         let outcome = match (text(turn, "status").unwrap_or("completed"), message) {
             ("interrupted", _) => TurnOutcome::Interrupted,
             ("failed", _) if self.interrupting => TurnOutcome::Interrupted,
-            ("failed", message) => TurnOutcome::Failed(message.unwrap_or_else(|| "the turn failed".to_owned())),
+            ("failed", message) => {
+                TurnOutcome::Failed(message.unwrap_or_else(|| "the turn failed".to_owned()))
+            }
             _ => TurnOutcome::Completed,
         };
         let is_main = self.story.main.as_deref().is_none_or(|main| main == thread);
@@ -352,8 +355,7 @@ impl CodexCodec {
     }
 
     fn fail(&mut self, code: ErrorCode, message: String, out: &mut Vec<Output>) {
-        let outcome =
-            if self.interrupting { TurnOutcome::Interrupted } else { TurnOutcome::Failed(message) };
+        let outcome = if self.interrupting { TurnOutcome::Interrupted } else { TurnOutcome::Failed(message) };
         self.end(outcome, code, out);
     }
 

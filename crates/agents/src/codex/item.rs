@@ -112,11 +112,8 @@ impl Tool {
             "declined" => REJECTED,
             _ => "failed",
         };
-        let end = status_of(status).map(|status| End {
-            status,
-            output: Some(json!(output)),
-            duration_ms: None,
-        });
+        let end =
+            status_of(status).map(|status| End { status, output: Some(json!(output)), duration_ms: None });
         let input = json!({"changes": changes.iter().map(Change::input).collect::<Vec<_>>()});
         Self { key: format!("apply_patch\0{listed}"), ..Self::new("apply_patch", input, end) }
     }
@@ -178,7 +175,8 @@ pub(super) fn mcp_output(result: &Value) -> Value {
     match texts {
         Some(texts) if !texts.is_empty() => Value::String(texts.join("\n")),
         _ if content.is_empty() => {
-            let structured = ["structuredContent", "structured_content"].iter().find_map(|key| result.get(*key));
+            let structured =
+                ["structuredContent", "structured_content"].iter().find_map(|key| result.get(*key));
             structured.cloned().unwrap_or(json!(""))
         }
         _ => Value::Array(content.to_vec()),
@@ -201,17 +199,19 @@ pub(super) fn agent_states(states: Option<&Value>) -> Vec<AgentState> {
                 },
                 _ => Default::default(),
             };
-            AgentState {
-                thread: thread.clone(),
-                status: snake(&status),
-                message: message.map(str::to_owned),
-            }
+            AgentState { thread: thread.clone(), status: snake(&status), message: message.map(str::to_owned) }
         })
         .collect()
 }
 
 /// A call that is about other subagents than new ones.
-pub(super) fn collab(tool: &str, threads: &[String], prompt: Option<&str>, status: &str, agents: Vec<AgentState>) -> Tool {
+pub(super) fn collab(
+    tool: &str,
+    threads: &[String],
+    prompt: Option<&str>,
+    status: &str,
+    agents: Vec<AgentState>,
+) -> Tool {
     let mut input = json!({"threads": threads});
     if let Some(prompt) = prompt {
         input["prompt"] = json!(prompt);

@@ -68,7 +68,8 @@ fn config(request: &LayoutRequest<'_>) -> String {
 
 fn features(toml: &mut String, mode: PermissionMode) {
     let asks = (mode == PermissionMode::Ask).to_string();
-    let off = ["plugins", "apps", "daemon_auto_start", "in_app_updates", "memories"].map(|key| (key, "false".to_owned()));
+    let off = ["plugins", "apps", "daemon_auto_start", "in_app_updates", "memories"]
+        .map(|key| (key, "false".to_owned()));
     let mut features = off.to_vec();
     features.push(("default_mode_request_user_input", asks));
     table(toml, &["features"], &features);
@@ -76,7 +77,8 @@ fn features(toml: &mut String, mode: PermissionMode) {
 
 fn provider(toml: &mut String, request: &LayoutRequest<'_>) {
     let endpoint = request.endpoints.iter().find(|endpoint| endpoint.api == ModelApi::OpenAiResponses);
-    let base_url = endpoint.map_or("http://127.0.0.1:9/v1".to_owned(), |endpoint| versioned(&endpoint.base_url));
+    let base_url =
+        endpoint.map_or("http://127.0.0.1:9/v1".to_owned(), |endpoint| versioned(&endpoint.base_url));
     let fields = [
         ("name", quoted("Warren")),
         ("base_url", quoted(&base_url)),
@@ -103,7 +105,8 @@ fn mcp_server(toml: &mut String, server: &McpServer) {
         }
     } else {
         fields.push(("command", quoted(text(&settings, "command").unwrap_or_default())));
-        let args: Vec<String> = list(&settings, "args").iter().filter_map(Value::as_str).map(quoted).collect();
+        let args: Vec<String> =
+            list(&settings, "args").iter().filter_map(Value::as_str).map(quoted).collect();
         fields.push(("args", format!("[{}]", args.join(", "))));
         if let Some(env) = settings.get("env").and_then(Value::as_object) {
             fields.push(("env", inline(env)));
@@ -115,8 +118,10 @@ fn mcp_server(toml: &mut String, server: &McpServer) {
 /// A kind of subagent, whose instructions are in a file of its own.
 fn role(toml: &mut String, subagent: &Subagent) {
     let name = component(&subagent.name);
-    let fields =
-        [("description", quoted(&subagent.description)), ("config_file", quoted(&format!("agents/{name}.toml")))];
+    let fields = [
+        ("description", quoted(&subagent.description)),
+        ("config_file", quoted(&format!("agents/{name}.toml"))),
+    ];
     table(toml, &["agents", &name], &fields);
 }
 
@@ -144,7 +149,8 @@ fn skill_files(skill: &Skill) -> Vec<LayoutFile> {
     } else {
         format!("---\nname: {}\ndescription: {}\n---\n", component(&skill.name), quoted(&skill.description))
     };
-    let text = LayoutFile::new(Place::Home, &format!("{directory}/SKILL.md"), format!("{head}{}", skill.skill_md));
+    let text =
+        LayoutFile::new(Place::Home, &format!("{directory}/SKILL.md"), format!("{head}{}", skill.skill_md));
     text.into_iter().chain(within(Place::Home, &directory, &skill.supporting_files)).collect()
 }
 

@@ -65,7 +65,8 @@ fn part(part: &Value) -> ContentPart {
         return ContentPart::Text { text: text.to_owned() };
     }
     let url = text(part, "url").or_else(|| text(part, "image_url")).unwrap_or_default();
-    if let Some((media_type, image)) = url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
+    if let Some((media_type, image)) = url.strip_prefix("data:").and_then(|data| data.split_once(";base64,"))
+    {
         return ContentPart::Image { image: image.to_owned(), media_type: media_type.to_owned() };
     }
     let name = ["path", "name", "url", "image_url", "fileId"].iter().find_map(|key| text(part, key));

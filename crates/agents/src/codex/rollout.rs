@@ -183,15 +183,16 @@ impl Teller {
     /// Looks through the entries for what is told later than it happened.
     fn new(reader: &Reader) -> Self {
         let is_event = |entry: &Entry, kinds: &[&str]| {
-            entry.kind == Kind::Event && text(&entry.payload, "type").is_some_and(|kind| kinds.contains(&kind))
+            entry.kind == Kind::Event
+                && text(&entry.payload, "type").is_some_and(|kind| kinds.contains(&kind))
         };
         let any = |kinds: &[&str]| reader.entries.iter().any(|entry| is_event(entry, kinds));
         let events = reader.entries.iter().filter(|entry| entry.kind == Kind::Event);
         let items = events.filter_map(|entry| stored::item(&entry.payload));
         let responses = reader.entries.iter().filter(|entry| entry.kind == Kind::Response);
-        let answers = responses.filter(|entry| is_answer(&entry.payload)).filter_map(|entry| {
-            Some((text(&entry.payload, "call_id")?.to_owned(), entry.payload.clone()))
-        });
+        let answers = responses
+            .filter(|entry| is_answer(&entry.payload))
+            .filter_map(|entry| Some((text(&entry.payload, "call_id")?.to_owned(), entry.payload.clone())));
         Self {
             is_paginated: text(&reader.meta, "history_mode") == Some("paginated") || any(&["item_completed"]),
             is_exec: text(&reader.meta, "source") == Some("exec"),
@@ -215,7 +216,9 @@ impl Teller {
             match entry.kind {
                 Kind::Event => self.event(place, &entry),
                 Kind::Response => self.response(place, &entry),
-                Kind::Compacted if !self.is_paginated => self.ended(place, "compaction", &entry, What::Compaction),
+                Kind::Compacted if !self.is_paginated => {
+                    self.ended(place, "compaction", &entry, What::Compaction)
+                }
                 Kind::Compacted => {}
             }
         }
@@ -315,7 +318,11 @@ impl Teller {
             "message" if !self.is_paginated => self.message(place, entry),
             "reasoning" if !self.is_paginated => {
                 let texts = |key| -> Vec<String> {
-                    list(payload, key).iter().filter_map(|part| text(part, "text")).map(str::to_owned).collect()
+                    list(payload, key)
+                        .iter()
+                        .filter_map(|part| text(part, "text"))
+                        .map(str::to_owned)
+                        .collect()
                 };
                 let what = What::Thinking(reported::thinking(&texts("summary"), &texts("content")));
                 self.ended(place, "thinking", entry, what);

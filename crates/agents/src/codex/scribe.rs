@@ -80,7 +80,14 @@ impl Scribe {
     }
 
     /// More of something.
-    pub(super) fn grew(&mut self, item: &str, what: Growing, delta: &str, at: Timestamp, out: &mut Vec<Draft>) {
+    pub(super) fn grew(
+        &mut self,
+        item: &str,
+        what: Growing,
+        delta: &str,
+        at: Timestamp,
+        out: &mut Vec<Draft>,
+    ) {
         if delta.is_empty() {
             return;
         }
@@ -144,7 +151,9 @@ impl Scribe {
     /// The arguments of a call that is under way.
     pub(super) fn input_of(&self, item: &str) -> Option<(&str, &Value)> {
         match self.open.get(item) {
-            Some(Open::Working { block: Block::ToolUse { tool_name, input, .. }, .. }) => Some((tool_name, input)),
+            Some(Open::Working { block: Block::ToolUse { tool_name, input, .. }, .. }) => {
+                Some((tool_name, input))
+            }
             _ => None,
         }
     }
@@ -296,7 +305,15 @@ fn result_block(
     is_error: bool,
     duration_ms: Option<u64>,
 ) -> Block {
-    Block::ToolResult { id, timestamp, tool_use_id, output, is_error, duration_ms, render_output_as_markdown: None }
+    Block::ToolResult {
+        id,
+        timestamp,
+        tool_use_id,
+        output,
+        is_error,
+        duration_ms,
+        render_output_as_markdown: None,
+    }
 }
 
 fn timestamp(block: &Block) -> Timestamp {

@@ -31,7 +31,9 @@ fn what(item: &Value) -> What {
             client_id: text(item, "client_id").map(str::to_owned),
             content: content(list(item, "content")),
         },
-        "AgentMessage" => What::Text(list(item, "content").iter().filter_map(|part| text(part, "text")).collect()),
+        "AgentMessage" => {
+            What::Text(list(item, "content").iter().filter_map(|part| text(part, "text")).collect())
+        }
         "Plan" => What::Text(text(item, "text").unwrap_or_default().to_owned()),
         "Reasoning" => What::Thinking(thinking(&texts(item, "summary_text"), &texts(item, "raw_content"))),
         "CommandExecution" => What::Tool(command(item)),

@@ -81,7 +81,13 @@ impl Story {
     }
 
     /// A turn begins.
-    pub(super) fn turn_began(&mut self, thread: &str, turn: Option<&str>, at: Timestamp, out: &mut Vec<Draft>) {
+    pub(super) fn turn_began(
+        &mut self,
+        thread: &str,
+        turn: Option<&str>,
+        at: Timestamp,
+        out: &mut Vec<Draft>,
+    ) {
         let scheme = self.scheme;
         let scribe = self.thread(thread, at, out);
         scribe.ids.scheme = scheme;
@@ -103,7 +109,13 @@ impl Story {
     }
 
     /// An item is whole. Gives the threads that it opened.
-    pub(super) fn ended(&mut self, thread: &str, item: &Item, at: Timestamp, out: &mut Vec<Draft>) -> Vec<String> {
+    pub(super) fn ended(
+        &mut self,
+        thread: &str,
+        item: &Item,
+        at: Timestamp,
+        out: &mut Vec<Draft>,
+    ) -> Vec<String> {
         match &item.what {
             What::Spawn(spawn) => return self.spawned(thread, item, spawn, at, out),
             What::User { .. } if self.is_task(thread) => return Vec::new(),
@@ -128,7 +140,13 @@ impl Story {
     }
 
     /// A turn is over; with it a subagent is done.
-    pub(super) fn turn_ended(&mut self, thread: &str, outcome: &TurnOutcome, at: Timestamp, out: &mut Vec<Draft>) {
+    pub(super) fn turn_ended(
+        &mut self,
+        thread: &str,
+        outcome: &TurnOutcome,
+        at: Timestamp,
+        out: &mut Vec<Draft>,
+    ) {
         let scribe = self.thread(thread, at, out);
         scribe.turn_ended(out);
         if let TurnOutcome::Failed(message) = outcome {
@@ -157,13 +175,16 @@ impl Story {
         let is_main = self.main.as_deref() == Some(thread);
         let scheme = self.scheme;
         self.threads.entry(thread.to_owned()).or_insert_with(|| {
-            let id = if is_main { ConversationId::main() } else { ConversationId(thread.to_owned()).bounded() };
+            let id =
+                if is_main { ConversationId::main() } else { ConversationId(thread.to_owned()).bounded() };
             Scribe::new(id, Ids::new(scheme))
         })
     }
 
     fn is_task(&mut self, thread: &str) -> bool {
-        self.subagents.get_mut(thread).is_some_and(|subagent| std::mem::replace(&mut subagent.has_task, false))
+        self.subagents
+            .get_mut(thread)
+            .is_some_and(|subagent| std::mem::replace(&mut subagent.has_task, false))
     }
 
     fn spawned(
@@ -252,13 +273,8 @@ impl Story {
             parent,
         };
         out.extend(opened.opened(at));
-        let subagent = Subagent {
-            thread: opened,
-            caller: caller.to_owned(),
-            block: None,
-            has_task: true,
-            closed: None,
-        };
+        let subagent =
+            Subagent { thread: opened, caller: caller.to_owned(), block: None, has_task: true, closed: None };
         self.subagents.insert(thread.to_owned(), subagent);
     }
 

@@ -52,10 +52,11 @@ fn every_line_is_understood_and_every_run_ends_once() {
 #[test]
 fn a_log_without_directions_tells_the_same() {
     for (case, stream) in recordings() {
-        let messages = stream.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).filter_map(|line| {
-            let line: Value = serde_json::from_slice(line).expect("JSON");
-            (line["dir"] != "stderr").then(|| line["msg"].to_string())
-        });
+        let messages =
+            stream.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).filter_map(|line| {
+                let line: Value = serde_json::from_slice(line).expect("JSON");
+                (line["dir"] != "stderr").then(|| line["msg"].to_string())
+            });
         // Answers of the client to what the agent asked look like the agent's own; nobody asked for those.
         let bare = messages.collect::<Vec<_>>().join("\n");
         let (with, without) = (acp().parse(&stream, &[]), acp().parse(bare.as_bytes(), &[]));
@@ -65,8 +66,10 @@ fn a_log_without_directions_tells_the_same() {
 
 #[test]
 fn the_past_is_not_told_again() {
-    let (_, stream) =
-        recordings().into_iter().find(|(case, _)| case.ends_with("gemini-load")).expect("a recording of a load");
+    let (_, stream) = recordings()
+        .into_iter()
+        .find(|(case, _)| case.ends_with("gemini-load"))
+        .expect("a recording of a load");
     let blocks = blocks(&acp().parse(&stream, &[]).conversations).to_string();
     assert!(!blocks.contains("I will remember 7.") && blocks.contains("You said 7."), "{blocks}");
 }

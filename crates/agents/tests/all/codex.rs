@@ -87,14 +87,16 @@ fn carried(block: &Block, recording: &Recording) -> Value {
     let mut block = serde_json::to_value(block).expect("JSON");
     let is_plan = block["toolName"] == "update_plan";
     // A call that was not allowed, and the plan, have in the file only the time of a line.
-    let is_item = |id: &Value| id.as_str().is_none_or(|id| recording.saved().contains(&format!("\"id\":\"{id}\"")));
+    let is_item =
+        |id: &Value| id.as_str().is_none_or(|id| recording.saved().contains(&format!("\"id\":\"{id}\"")));
     if !recording.has_times() || is_plan || !is_item(&block["toolUseId"]) {
         block["timestamp"] = Value::Null;
     }
     if recording.is_exec || !recording.has_times() {
         // `exec` tells no durations and no differences, and older rollouts no times.
         block["durationMs"] = Value::Null;
-        for change in block.pointer_mut("/input/changes").and_then(Value::as_array_mut).into_iter().flatten() {
+        for change in block.pointer_mut("/input/changes").and_then(Value::as_array_mut).into_iter().flatten()
+        {
             *change = json!({"path": change["path"], "kind": change["kind"]});
         }
     }
@@ -134,7 +136,8 @@ fn only_saved(block: &Block, thread: &str, recording: &Recording) -> bool {
         Block::ToolUse { tool_use_id, .. } | Block::ToolResult { tool_use_id, .. } => {
             let streamed = recording.runs.iter().map(|run| String::from_utf8_lossy(run));
             let mut streamed = streamed.filter(|run| run.contains(tool_use_id.as_str()));
-            recording.is_exec && thread != "main" || UNTOLD.iter().any(|words| recording.saved().contains(words)) && streamed.next().is_none()
+            recording.is_exec && thread != "main"
+                || UNTOLD.iter().any(|words| recording.saved().contains(words)) && streamed.next().is_none()
         }
         _ => thread != "main" && recording.is_exec,
     }
@@ -202,10 +205,8 @@ fn every_line_of_every_recording_is_understood_and_every_run_ends_once() {
 
 #[test]
 fn chosen_recordings_give_the_events_and_blocks_they_should() {
-    let chosen: Vec<Recording> = recordings()
-        .into_iter()
-        .filter(|recording| recording.directory.join("out.jsonl").exists())
-        .collect();
+    let chosen: Vec<Recording> =
+        recordings().into_iter().filter(|recording| recording.directory.join("out.jsonl").exists()).collect();
     assert!(chosen.len() >= 10, "the recordings are there");
     for recording in chosen {
         check_case(&recording.directory, &recording.decoded());
@@ -232,6 +233,18 @@ fn a_duplicated_line_or_a_torn_last_one_changes_nothing_before_it() {
         assert_eq!(blocks(&whole.conversations), blocks(&torn.conversations), "{}", recording.name());
         assert_eq!(torn.n_unreadable, whole.n_unreadable + 1);
     }
+}
+
+#[test]
+fn a_line_that_nests_too_deep_or_is_very_long_costs_only_itself() {
+    let deep = format!("{{\"payload\":{}{}}}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let long = format!("{{\"type\":\"event_msg\",\"payload\":{{\"x\":\"{}\"}}}}\n", "a".repeat(20_000_000));
+    let recording = recordings().into_iter().find(|it| it.main.is_some()).expect("one with a rollout");
+    let main = recording.main.expect("a rollout");
+    let spoilt = [deep.as_bytes(), b"\xff\xfe\n", long.as_bytes(), &main].concat();
+    let (whole, spoilt) = (codex().parse(&main, &[]), codex().parse(&spoilt, &[]));
+    assert_eq!(whole.conversations, spoilt.conversations);
+    assert_eq!(spoilt.n_unreadable, whole.n_unreadable + 2);
 }
 
 fn choices() -> impl Strategy<Value = (usize, usize, Vec<u8>)> {
