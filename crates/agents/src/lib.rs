@@ -19,6 +19,7 @@ mod subagents;
 mod acp;
 mod builtin;
 mod codex;
+mod opencode;
 
 pub use contract::{
     Adapter, Answer, Ask, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output,

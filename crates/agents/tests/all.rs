@@ -11,5 +11,7 @@ mod acp;
 mod builtin;
 #[path = "all/codex.rs"]
 mod codex;
+#[path = "all/opencode.rs"]
+mod opencode;
 #[path = "all/support.rs"]
 mod support;

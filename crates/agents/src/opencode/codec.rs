@@ -1,0 +1,422 @@
+//! Drives OpenCode's server through the bridge, and tells what it does.
+//!
+//! A turn: find or make the session, say the prompt, follow the events until the session is at rest, save what was
+//! said, end. One that reads a recording only follows.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+use warren_domain::{AgentType, Block, Draft, ErrorCode, EventBody, Timestamp};
+
+use super::{
+    asks::{AboutCall, Asks},
+    events::{Heard, hear, tell_export},
+    native::{Asked, Session, Status, read, read_borrowed},
+    requests::{Purpose, Requests, prompt_body},
+    translator::Translator,
+};
+use crate::{Answer, Codec, Exit, Output, Prompt, TurnEnd};
+
+/// What arrives after OpenCode said that it is idle arrives in this time.
+const LATE_MS: u64 = 2_000;
+
+/// No session has so many subagents worth bringing back: each import starts the program.
+const MAX_IMPORTED: usize = 8;
+
+/// What must be known to continue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct Saved {
+    /// OpenCode's own name of the session.
+    #[serde(default)]
+    pub(super) session: Option<String>,
+    /// The sessions of its subagents.
+    #[serde(default)]
+    pub(super) children: Vec<String>,
+}
+
+/// How a live server is driven.
+pub(super) struct Driving {
+    pub(super) resume: bool,
+    pub(super) saved: Saved,
+    /// `{"providerID", "modelID"}`.
+    pub(super) model: Value,
+    /// The words that start OpenCode.
+    pub(super) program: Vec<String>,
+    /// The agent's home.
+    pub(super) home: String,
+    /// Where sessions are saved, beneath the home.
+    pub(super) directory: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// There is no session to talk to yet.
+    Opening,
+    Working,
+    /// It says it is idle, but not everything it did has arrived.
+    Resting,
+    Saving,
+    Ended,
+}
+
+pub(super) struct OpenCodeCodec {
+    agent: AgentType,
+    translator: Translator,
+    asks: Asks,
+    requests: Requests,
+    phase: Phase,
+    /// `None`: this is a recording.
+    driving: Option<Driving>,
+    /// Not said yet, or not heard of since.
+    prompt: Option<Prompt>,
+    /// To be said as soon as there is a session.
+    more: Vec<Prompt>,
+    interrupting: bool,
+    /// It was to stop before it began to work, which it does not hear.
+    abort_is_due: bool,
+    /// Why it cannot go on.
+    problem: Option<TurnEnd>,
+    /// Imports that follow.
+    imports: Vec<String>,
+}
+
+impl OpenCodeCodec {
+    pub(super) fn new(agent: AgentType, driving: Option<Driving>) -> Self {
+        Self {
+            agent,
+            translator: Translator::default(),
+            asks: Asks::default(),
+            requests: Requests::default(),
+            phase: if driving.is_some() { Phase::Opening } else { Phase::Working },
+            driving,
+            prompt: None,
+            more: Vec::new(),
+            interrupting: false,
+            abort_is_due: false,
+            problem: None,
+            imports: Vec::new(),
+        }
+    }
+
+    fn heard(&mut self, heard: Heard<'_>, line: &str, at: Timestamp, out: &mut Vec<Output>) {
+        match heard {
+            Heard::Told => {}
+            Heard::Permission(asked) => self.ask_permission(asked, out),
+            Heard::Question(asked) => self.asks.question(asked, out),
+            Heard::Answered(key) => self.asks.answered(key, out),
+            Heard::Reply { id, status, body } => self.replied(id, status, body, at, out),
+            Heard::Reconnected => self.reread(out),
+            Heard::Unknown => out.push(Output::Event(self.unrecognized(line))),
+        }
+        self.advance(at, out);
+    }
+
+    fn ask_permission(&mut self, asked: Asked<'_>, out: &mut Vec<Output>) {
+        let call = asked.tool.call.as_ref().or(asked.call.as_ref());
+        let call = call.and_then(|call| self.translator.call(call));
+        let call = call.map(|(tool, input)| AboutCall { tool, input });
+        self.asks.permission(asked, call, out);
+    }
+
+    /// Moves on if what it waits for has come.
+    fn advance(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        if self.driving.is_none() || matches!(self.phase, Phase::Opening | Phase::Ended) {
+            return;
+        }
+        if self.abort_is_due && self.translator.is_busy() {
+            self.abort(out);
+        }
+        let is_over = self.translator.is_idle() || self.translator.is_refused();
+        match self.phase {
+            // It was told something more at the last moment.
+            Phase::Resting | Phase::Saving if !is_over => self.phase = Phase::Working,
+            Phase::Working if is_over => {
+                self.phase = Phase::Resting;
+                if !self.translator.is_at_rest() {
+                    self.requests.wait(LATE_MS, out);
+                }
+            }
+            _ => {}
+        }
+        let is_waiting = self.requests.waits_for(&Purpose::Wait) && !self.translator.is_at_rest();
+        if self.phase == Phase::Resting && !is_waiting {
+            self.save(out);
+        }
+        if self.phase == Phase::Saving && !self.requests.waits_for(&Purpose::Save) {
+            self.finish(at, out);
+        }
+    }
+
+    fn save(&mut self, out: &mut Vec<Output>) {
+        self.phase = Phase::Saving;
+        let (Some(driving), Some(root)) = (&self.driving, self.translator.root()) else { return };
+        let directory = driving.directory.clone();
+        self.requests.save(root, &format!("{directory}/main.json"), out);
+        for child in self.translator.children() {
+            self.requests.save(&child, &format!("{directory}/subagents/{child}.json"), out);
+        }
+        out.push(self.state());
+    }
+
+    fn state(&self) -> Output {
+        let mut children = self.translator.children();
+        children.extend(self.driving.iter().flat_map(|driving| driving.saved.children.iter().cloned()));
+        children.sort();
+        children.dedup();
+        Output::State(json!({"session": self.translator.root(), "children": children}))
+    }
+
+    fn finish(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        if self.phase == Phase::Ended {
+            return;
+        }
+        self.phase = Phase::Ended;
+        self.translator.settle(at, out);
+        self.show_unheard(at, out);
+        self.asks.withdraw_all(out);
+        let told = self.problem.take().or_else(|| self.translator.outcome());
+        let end = match told {
+            _ if self.interrupting => TurnEnd::Interrupted,
+            Some(end) => end,
+            None => failed("OpenCode ended before it was done"),
+        };
+        out.push(Output::TurnEnded(end));
+    }
+
+    /// A prompt that OpenCode never repeated was said all the same.
+    fn show_unheard(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        let Some(prompt) = self.prompt.take().filter(|prompt| !self.translator.has_shown(&prompt.message))
+        else {
+            return;
+        };
+        let block = Block::UserMessage { id: prompt.message, timestamp: at, content: prompt.content };
+        out.push(Output::Event(Draft::of_session(EventBody::BlockComplete { block })));
+    }
+
+    fn replied(
+        &mut self,
+        id: u64,
+        status: i64,
+        body: Option<&RawValue>,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) {
+        let is_good = (200..300).contains(&status);
+        match self.requests.answered(id) {
+            Some(Purpose::Create) => match read_borrowed::<Session>(body).filter(|_| is_good) {
+                Some(session) if !session.id.is_empty() => self.adopt(&session.id, at, out),
+                _ => self.give_up(&format!("OpenCode made no session ({})", why(status, body)), at, out),
+            },
+            Some(Purpose::Find) if is_good => self.adopt_saved(at, out),
+            Some(Purpose::Find) => self.import(out),
+            Some(Purpose::Import { is_main }) => self.imported(is_main, status, body, at, out),
+            Some(Purpose::Prompt) if !is_good => {
+                self.give_up(&format!("OpenCode refused the message ({})", why(status, body)), at, out);
+            }
+            Some(
+                purpose @ (Purpose::Reread | Purpose::Status | Purpose::Permissions | Purpose::Questions),
+            ) => {
+                if let Some(body) = body.filter(|_| is_good) {
+                    self.caught_up(&purpose, body, at, out);
+                }
+            }
+            Some(Purpose::Prompt | Purpose::Steer | Purpose::Save | Purpose::Wait | Purpose::Tell) | None => {
+            }
+        }
+    }
+
+    fn adopt_saved(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        let session = self.driving.as_ref().and_then(|driving| driving.saved.session.clone());
+        if let Some(session) = session {
+            self.adopt(&session, at, out);
+        }
+    }
+
+    /// There is a session: says what was to be said.
+    fn adopt(&mut self, session: &str, at: Timestamp, out: &mut Vec<Output>) {
+        self.phase = Phase::Working;
+        self.translator.set_root(session);
+        out.push(self.state());
+        if self.interrupting {
+            return self.finish(at, out);
+        }
+        if let Some(prompt) = self.prompt.clone() {
+            self.say(Purpose::Prompt, &prompt, out);
+        }
+        for prompt in std::mem::take(&mut self.more) {
+            self.say(Purpose::Steer, &prompt, out);
+        }
+    }
+
+    fn say(&mut self, purpose: Purpose, prompt: &Prompt, out: &mut Vec<Output>) {
+        let (Some(driving), Some(root)) = (&self.driving, self.translator.root()) else { return };
+        let path = format!("/session/{root}/prompt_async");
+        self.requests.post(purpose, &path, prompt_body(prompt, &driving.model), out);
+    }
+
+    fn abort(&mut self, out: &mut Vec<Output>) {
+        self.abort_is_due = !self.translator.is_busy();
+        if let Some(root) = self.translator.root() {
+            let path = format!("/session/{root}/abort");
+            self.requests.post(Purpose::Tell, &path, json!({}), out);
+        }
+    }
+
+    /// Brings the saved session in, then its subagents'.
+    fn import(&mut self, out: &mut Vec<Output>) {
+        let Some(driving) = &self.driving else { return };
+        let directory = format!("{}/{}", driving.home, driving.directory);
+        let newest = driving.saved.children.iter().rev().take(MAX_IMPORTED);
+        self.imports = newest.map(|child| format!("{directory}/subagents/{child}.json")).collect();
+        self.import_file(true, &format!("{directory}/main.json"), out);
+    }
+
+    fn import_file(&mut self, is_main: bool, file: &str, out: &mut Vec<Output>) {
+        let Some(driving) = &self.driving else { return };
+        let words = ["import".to_owned(), file.to_owned()];
+        let argv: Vec<String> = driving.program.iter().cloned().chain(words).collect();
+        self.requests.run(Purpose::Import { is_main }, &argv, out);
+    }
+
+    fn imported(
+        &mut self,
+        is_main: bool,
+        code: i64,
+        printed: Option<&RawValue>,
+        at: Timestamp,
+        out: &mut Vec<Output>,
+    ) {
+        if is_main {
+            let name = printed.and_then(|printed| session_named(printed.get()));
+            let Some(driving) = self.driving.as_mut().filter(|_| code == 0) else {
+                return self.give_up(
+                    &format!("OpenCode could not read the saved session ({})", why(code, printed)),
+                    at,
+                    out,
+                );
+            };
+            driving.saved.session = name.or(driving.saved.session.take());
+        }
+        match self.imports.pop() {
+            Some(file) => self.import_file(false, &file, out),
+            None => self.adopt_saved(at, out),
+        }
+    }
+
+    fn reread(&mut self, out: &mut Vec<Output>) {
+        let root = self.translator.root().map(str::to_owned);
+        for session in self.translator.children().into_iter().chain(root) {
+            self.requests.get(Purpose::Reread, &format!("/session/{session}/message"), out);
+        }
+        self.requests.get(Purpose::Permissions, "/permission", out);
+        self.requests.get(Purpose::Questions, "/question", out);
+        self.requests.get(Purpose::Status, "/session/status", out);
+    }
+
+    /// What happened while nobody listened.
+    fn caught_up(&mut self, purpose: &Purpose, body: &RawValue, at: Timestamp, out: &mut Vec<Output>) {
+        match purpose {
+            Purpose::Reread => _ = tell_export(&mut self.translator, body.get(), at, out),
+            Purpose::Status => {
+                let working: BTreeMap<String, Status> = read(Some(body));
+                let Some(root) = self.translator.root().map(str::to_owned) else { return };
+                let is_heard =
+                    self.prompt.as_ref().is_none_or(|prompt| self.translator.has_shown(&prompt.message));
+                if is_heard && working.get(&root).is_none_or(|status| status.kind == "idle") {
+                    self.translator.idle(&root, out);
+                }
+            }
+            _ => {
+                let asked: Vec<Asked<'_>> = read_borrowed(Some(body)).unwrap_or_default();
+                for asked in
+                    asked.into_iter().filter(|asked| !self.asks.is_open(&asked.id)).collect::<Vec<_>>()
+                {
+                    match purpose {
+                        Purpose::Permissions => self.ask_permission(asked, out),
+                        _ => self.asks.question(asked, out),
+                    }
+                }
+            }
+        }
+    }
+
+    fn give_up(&mut self, message: &str, at: Timestamp, out: &mut Vec<Output>) {
+        self.problem = Some(failed(message));
+        self.finish(at, out);
+    }
+
+    fn unrecognized(&self, line: &str) -> Draft {
+        Draft::of_session(EventBody::Unrecognized { agent: self.agent.clone(), raw: line.to_owned() })
+    }
+}
+
+impl Codec for OpenCodeCodec {
+    fn decode(&mut self, line: &[u8], at: Timestamp, out: &mut Vec<Output>) {
+        let line = String::from_utf8_lossy(line);
+        let heard = hear(&mut self.translator, &line, at, out);
+        self.heard(heard, &line, at, out);
+    }
+
+    fn begin(&mut self, prompt: &Prompt, _at: Timestamp, out: &mut Vec<Output>) {
+        self.prompt = Some(prompt.clone());
+        let Some(driving) = &self.driving else { return };
+        match (driving.resume, &driving.saved.session) {
+            (true, Some(session)) => {
+                let path = format!("/session/{session}");
+                self.requests.get(Purpose::Find, &path, out);
+            }
+            (true, None) => self.import(out),
+            (false, _) => self.requests.post(Purpose::Create, "/session", json!({}), out),
+        }
+    }
+
+    fn interrupt(&mut self, out: &mut Vec<Output>) -> bool {
+        if self.driving.is_none() || self.phase == Phase::Ended {
+            return false;
+        }
+        self.interrupting = true;
+        self.abort(out);
+        true
+    }
+
+    fn steer(&mut self, prompt: &Prompt, _at: Timestamp, out: &mut Vec<Output>) -> bool {
+        match self.phase {
+            _ if self.driving.is_none() || self.interrupting => return false,
+            Phase::Opening => self.more.push(prompt.clone()),
+            Phase::Working => self.say(Purpose::Steer, prompt, out),
+            Phase::Resting | Phase::Saving | Phase::Ended => return false,
+        }
+        true
+    }
+
+    fn answer(&mut self, key: &str, answer: &Answer, _at: Timestamp, out: &mut Vec<Output>) -> bool {
+        self.asks.answer(key, answer, &mut self.requests, out)
+    }
+
+    fn ended(&mut self, exit: &Exit, at: Timestamp, out: &mut Vec<Output>) {
+        if self.driving.is_some() && self.phase != Phase::Ended && !self.translator.is_idle() {
+            self.problem = Some(failed(&format!("OpenCode ended before it was done ({exit})")));
+        }
+        self.finish(at, out);
+    }
+}
+
+/// The session that `opencode import` says it made.
+fn session_named(printed: &str) -> Option<String> {
+    let name: String = printed[printed.find("ses_")?..]
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect();
+    (name.len() > 4).then_some(name)
+}
+
+fn failed(message: &str) -> TurnEnd {
+    TurnEnd::Failed { code: ErrorCode::AgentError, message: message.to_owned(), recoverable: true }
+}
+
+/// What is known of a request that went wrong, in a few words.
+fn why(status: i64, body: Option<&RawValue>) -> String {
+    let body: String = body.map_or("", RawValue::get).chars().take(300).collect();
+    format!("{status}: {body}")
+}
