@@ -4,14 +4,15 @@
 //! processes, file contents, changes, and connections that programs inside made to a forwarded port.
 //! **Invariant:** the guest holds no secret, trusts no program beside it, and knows nothing of the server: whatever
 //! takes it over gains what the agent's uid had anyway. It has one thread, so forking is always safe.
-//! Start reading with [`start`], then [`serve`] and [`exec`]. [`agent`] is the built-in agent: another program in the
-//! same file.
+//! Start reading with [`start`], then [`serve`] and [`exec`]. [`agent`] is the built-in agent, and [`bridge`] what lets
+//! an agent that is a server be driven by lines: two more programs in the same file.
 //!
 //! # How the host starts it
 //!
 //! ```text
 //! /warren/guest [OPTION…]           PID 1 of a sandbox
 //! /warren/guest agent [ARG…]        the built-in agent, an ordinary program started by an exec
+//! /warren/guest bridge [ARG…]       starts a server and speaks to it, likewise
 //! ```
 //!
 //! File descriptor 0 is one end of a `socketpair(AF_UNIX, SOCK_STREAM)`; the host is [`warren_link::Role::Client`], the
@@ -36,10 +37,12 @@
 
 mod agent;
 mod args;
+mod bridge;
 mod confine;
 mod exec;
 mod failure;
 mod files;
+mod http;
 mod ports;
 mod reaper;
 mod serve;
@@ -50,9 +53,10 @@ mod watch;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|first| first == "agent") {
-        agent::main()
-    } else {
-        start::main()
+    let first = std::env::args_os().nth(1).unwrap_or_default();
+    match first.to_str() {
+        Some("agent") => agent::main(),
+        Some("bridge") => bridge::main(),
+        _ => start::main(),
     }
 }

@@ -114,3 +114,18 @@ fn close_range(first: libc::c_uint, last: libc::c_uint, flags: libc::c_uint) -> 
 pub(crate) fn number(fd: &OwnedFd) -> RawFd {
     fd.as_raw_fd()
 }
+
+/// Makes `command` end with the process that starts it, however that ends.
+pub(crate) fn die_with_parent(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let follow = move || {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        // The parent may be gone already.
+        match rustix::process::getppid() {
+            Some(pid) if pid == parent => Ok(()),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    };
+    // SAFETY: the closure only makes system calls, so it may run after a fork.
+    unsafe { command.pre_exec(follow) };
+}

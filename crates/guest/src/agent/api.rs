@@ -3,7 +3,6 @@
 mod client;
 mod error;
 mod event;
-mod sse;
 
 pub(super) use client::{Client, ClientError};
 pub(super) use error::ApiError;

@@ -1,34 +1,19 @@
-//! One HTTP exchange at a time, on a connection of its own: on loopback it costs nothing to make one.
+//! Requests to the model, and its answers.
 
-use std::{
-    future::Future,
-    io,
-    net::{IpAddr, SocketAddr},
-    pin::Pin,
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
     Method, Request, Response, Uri,
     body::Incoming,
-    client::conn::http1,
     header::{CONTENT_TYPE, HOST, RETRY_AFTER},
-    http::uri::Authority,
 };
-use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 use warren_domain::ConversationId;
 
-use super::{
-    ApiError, ApiEvent,
-    event::ErrorBody,
-    sse::{Splitter, TooLong},
-};
-
-/// A loopback endpoint that does not take a connection in this time is not there.
-const CONNECT: Duration = Duration::from_secs(10);
+use super::{ApiError, ApiEvent, event::ErrorBody};
+use crate::http::{Driver, ExchangeError, Splitter, TooLong, address, exchange, is_plain};
 
 /// The API sends pings while the model thinks; a silence this long is a dead connection.
 const SILENCE: Duration = Duration::from_secs(300);
@@ -60,13 +45,10 @@ pub(in crate::agent) struct Answering {
     events: Splitter,
 }
 
-/// A connection that is driven by whoever waits for something on it.
-struct Driver(Option<Pin<Box<dyn Future<Output = ()>>>>);
-
 impl Client {
     pub(in crate::agent) fn new(base_url: &str, api_key: &str) -> Result<Self, ClientError> {
         let uri: Uri = base_url.parse().map_err(|_| ClientError::Address(base_url.to_owned()))?;
-        if uri.scheme_str() != Some("http") {
+        if !is_plain(&uri) {
             return Err(ClientError::NotHttp(base_url.to_owned()));
         }
         let no_address = || ClientError::Address(base_url.to_owned());
@@ -85,24 +67,12 @@ impl Client {
         thread: &ConversationId,
         body: Vec<u8>,
     ) -> Result<Answering, ApiError> {
-        let stream = self.connect().await?;
-        let (mut sender, connection) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(|error| lost(&error))?;
-        // Its failure shows in the request or the body that it carries.
-        let mut connection = Driver(Some(Box::pin(async move { drop(connection.await) })));
         let request = self.request(thread, body)?;
-        let head = connection.drive(timeout(SILENCE, sender.send_request(request))).await;
-        let response = head.map_err(|_| ApiError::Silent(SILENCE))?.map_err(|error| lost(&error))?;
+        let (connection, response) = exchange(self.address, request, SILENCE).await.map_err(no_answer)?;
         if !response.status().is_success() {
             return Err(refusal(connection, response).await);
         }
         Ok(Answering { connection, body: response.into_body(), events: Splitter::default() })
-    }
-
-    async fn connect(&self) -> Result<TcpStream, ApiError> {
-        let connected = timeout(CONNECT, TcpStream::connect(self.address)).await;
-        let stream = connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        stream.map_err(|error| lost(&error))
     }
 
     fn request(&self, thread: &ConversationId, body: Vec<u8>) -> Result<Request<Full<Bytes>>, ApiError> {
@@ -142,20 +112,6 @@ impl Answering {
     }
 }
 
-impl Driver {
-    async fn drive<T>(&mut self, wanted: impl Future<Output = T>) -> T {
-        let mut wanted = std::pin::pin!(wanted);
-        if let Some(connection) = &mut self.0 {
-            tokio::select! {
-                biased;
-                value = &mut wanted => return value,
-                () = connection => self.0 = None,
-            }
-        }
-        wanted.await
-    }
-}
-
 async fn refusal(mut connection: Driver, response: Response<Incoming>) -> ApiError {
     #[derive(serde::Deserialize)]
     struct Body {
@@ -175,11 +131,11 @@ async fn refusal(mut connection: Driver, response: Response<Incoming>) -> ApiErr
     ApiError::Status { status, error, retry_after: retry_after.map(Duration::from_secs) }
 }
 
-/// A number, or the one name that needs no resolver: a static program has none that it can rely on.
-fn address(authority: &Authority) -> Option<SocketAddr> {
-    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
-    let host = if host == "localhost" { IpAddr::from([127, 0, 0, 1]) } else { host.parse().ok()? };
-    Some(SocketAddr::new(host, authority.port_u16().unwrap_or(80)))
+fn no_answer(error: ExchangeError) -> ApiError {
+    match error {
+        ExchangeError::Silent(patience) => ApiError::Silent(patience),
+        error => lost(std::error::Error::source(&error).unwrap_or(&error)),
+    }
 }
 
 fn lost(error: &dyn std::error::Error) -> ApiError {

@@ -5,7 +5,7 @@ const MAX_EVENT: usize = 16 * 1024 * 1024;
 
 /// Bytes of a stream that are not yet an event.
 #[derive(Debug, Default)]
-pub(super) struct Splitter {
+pub(crate) struct Splitter {
     buffer: Vec<u8>,
     /// How much of the buffer was looked through for a line's end.
     searched: usize,
@@ -16,17 +16,17 @@ pub(super) struct Splitter {
 
 /// An event is longer than any that makes sense.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(crate) struct TooLong;
 
 impl Splitter {
     /// Takes more bytes in.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() + self.data.len() > MAX_EVENT { Err(TooLong) } else { Ok(()) }
     }
 
     /// The data of the next whole event. Names, ids and comments are of no interest: the data says what it is.
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         while let Some(line) = self.line() {
             match line.strip_prefix(b"data:") {
                 Some(data) => self.add(data.strip_prefix(b" ").unwrap_or(data)),
