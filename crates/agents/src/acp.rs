@@ -8,6 +8,7 @@
 mod ask;
 mod call;
 mod codec;
+mod ending;
 mod modes;
 mod opening;
 mod overheard;

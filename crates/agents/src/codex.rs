@@ -12,6 +12,7 @@ mod exec;
 mod ids;
 mod item;
 mod layout;
+mod notices;
 mod parse;
 mod plan;
 mod printed;

@@ -42,3 +42,12 @@ pub(crate) fn present<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
 pub(crate) fn taken(value: &mut Value, key: &str) -> Option<Value> {
     value.get_mut(key).map(Value::take).filter(|field| !field.is_null())
 }
+
+/// What an error says, without the JSON a provider may have wrapped it in.
+pub(crate) fn error_text(message: &str) -> String {
+    let inner = serde_json::from_str::<Value>(message).ok();
+    let inner = inner.as_ref().and_then(|body| {
+        body.pointer("/error/message").or_else(|| body.get("message")).or_else(|| body.get("detail"))
+    });
+    inner.and_then(Value::as_str).unwrap_or(message).to_owned()
+}

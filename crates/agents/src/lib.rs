@@ -10,6 +10,7 @@
 mod contract;
 mod layout;
 mod registry;
+mod subagent;
 mod transcripts;
 
 mod fields;
@@ -18,6 +19,7 @@ mod subagents;
 
 mod acp;
 mod builtin;
+mod claude_code;
 mod codex;
 mod opencode;
 

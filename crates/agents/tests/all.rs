@@ -9,6 +9,8 @@
 mod acp;
 #[path = "all/builtin.rs"]
 mod builtin;
+#[path = "all/claude_code.rs"]
+mod claude_code;
 #[path = "all/codex.rs"]
 mod codex;
 #[path = "all/opencode.rs"]

@@ -186,6 +186,21 @@ impl Block {
         }
     }
 
+    /// When it was said, or began.
+    #[must_use]
+    pub fn timestamp(&self) -> Timestamp {
+        match self {
+            Block::UserMessage { timestamp, .. }
+            | Block::AssistantText { timestamp, .. }
+            | Block::Thinking { timestamp, .. }
+            | Block::ToolUse { timestamp, .. }
+            | Block::ToolResult { timestamp, .. }
+            | Block::System { timestamp, .. }
+            | Block::Subagent { timestamp, .. }
+            | Block::Error { timestamp, .. } => *timestamp,
+        }
+    }
+
     /// Appends streamed text to the part of the block that grows. Blocks that do not grow stay as they are.
     pub fn push_delta(&mut self, delta: &str) {
         match self {

@@ -27,6 +27,17 @@ impl PartialEq for Conversation {
 }
 
 impl Conversations {
+    /// Threads that are known whole: what folding their blocks one by one would give, without a copy of each. Of
+    /// blocks with one id the last counts, at the place of the first.
+    #[must_use]
+    pub fn of_threads(main: Vec<Block>, subagents: Vec<(ConversationId, Vec<Block>)>) -> Self {
+        let mut all = Self { main: Conversation::of_blocks(main), ..Self::default() };
+        for (id, blocks) in subagents {
+            *all.thread(&id) = Conversation::of_blocks(blocks);
+        }
+        all
+    }
+
     /// Folds one entry. Entries that say nothing about blocks change nothing.
     pub fn apply(&mut self, event: &Event) {
         self.apply_body(&event.conversation_id, &event.body);
@@ -105,6 +116,13 @@ impl Conversations {
 }
 
 impl Conversation {
+    fn of_blocks(blocks: Vec<Block>) -> Self {
+        let mut thread =
+            Self { blocks: Vec::with_capacity(blocks.len()), places: HashMap::with_capacity(blocks.len()) };
+        blocks.into_iter().for_each(|block| thread.put(block));
+        thread
+    }
+
     fn put(&mut self, block: Block) {
         match self.places.get(block.id()) {
             Some(place) => self.blocks[*place] = block,

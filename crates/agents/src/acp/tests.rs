@@ -40,11 +40,11 @@ impl Client {
     }
 
     fn ends(&self) -> Vec<&TurnEnd> {
-        let end = |output| match output {
-            &Output::TurnEnded(ref end) => Some(end),
+        let ends = self.out.iter().filter_map(|output| match output {
+            Output::TurnEnded(end) => Some(end),
             _ => None,
-        };
-        self.out.iter().filter_map(end).collect()
+        });
+        ends.collect()
     }
 }
 
@@ -195,7 +195,7 @@ fn working(mode: PermissionMode) -> Client {
 fn permission_is_given_at_once_or_asked_for() {
     let yes =
         json!({"id": 9, "jsonrpc": "2.0", "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}});
-    assert_eq!(working(PermissionMode::Auto).hears(&asks_permission()), [yes.clone()]);
+    assert_eq!(working(PermissionMode::Auto).hears(&asks_permission()), std::slice::from_ref(&yes));
 
     let mut client = working(PermissionMode::Ask);
     assert_eq!(client.hears(&asks_permission()), Vec::<Value>::new());

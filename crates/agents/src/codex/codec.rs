@@ -10,15 +10,15 @@ use warren_domain::{
 use super::{
     ask::{Pending, input},
     ids::Scheme,
-    item::{Item, What, error_text, snake},
+    item::{Item, What, snake},
+    notices::{attempt, code, growing, is_silent},
     printed, reported,
-    scribe::Growing,
     story::{Story, TurnOutcome},
     usage::Tokens,
 };
 use crate::{
     Answer, Codec, Exit, Output, Prompt, TurnEnd,
-    fields::{list, millis, number, present, seconds, text},
+    fields::{error_text, list, millis, present, seconds, text},
     rpc::{self, Message, Requests, Speaker},
 };
 
@@ -424,43 +424,5 @@ impl Codec for CodexCodec {
             let message = format!("the agent ended before it was done ({exit})");
             self.fail(ErrorCode::AgentError, message, out);
         }
-    }
-}
-
-/// What grows by a notification.
-fn growing(method: &str, params: &Value) -> Option<Growing> {
-    Some(match method {
-        "item/agentMessage/delta" | "item/plan/delta" => Growing::Text,
-        "item/reasoning/summaryTextDelta" => Growing::Thinking(number(params, "summaryIndex")),
-        "item/reasoning/textDelta" => Growing::Thinking(0),
-        "item/commandExecution/outputDelta" => Growing::Output,
-        _ => return None,
-    })
-}
-
-/// Whether a notification is known to say nothing about the conversation.
-fn is_silent(method: &str) -> bool {
-    const TOPICS: &str = "account app authStatusChange autoApprovalReview codex command configWarning deprecationNotice \
-        externalAgentConfig fs fuzzyFileSearch hook mcpServer model modelProvider process project rawResponse \
-        rawResponseItem remoteControl sessionConfigured skills thread warning windows windowsSandbox";
-    const METHODS: &str = "item/reasoning/summaryPartAdded item/commandExecution/terminalInteraction \
-        item/fileChange/outputDelta item/fileChange/patchUpdated item/mcpToolCall/progress \
-        item/autoApprovalReview/started item/autoApprovalReview/completed turn/diff/updated \
-        turn/moderationMetadata";
-    let among = |list: &str, name: &str| list.split_whitespace().any(|known| known == name);
-    among(TOPICS, method.split('/').next().unwrap_or_default()) || among(METHODS, method)
-}
-
-/// How often it was tried, by `Reconnecting... 2/5`.
-pub(super) fn attempt(message: &str) -> u32 {
-    let digits = message.split("... ").nth(1).and_then(|rest| rest.split('/').next());
-    digits.and_then(|digits| digits.trim().parse().ok()).unwrap_or(1)
-}
-
-/// What kind of failure Codex tells of. Nearly all are the provider's.
-fn code(info: Option<&Value>) -> ErrorCode {
-    match info.and_then(Value::as_str) {
-        Some("sandboxError" | "threadRollbackFailed") => ErrorCode::AgentError,
-        _ => ErrorCode::LlmError,
     }
 }

@@ -3,15 +3,11 @@
 use serde_json::Value;
 use warren_domain::{Draft, ErrorCode, EventBody, Timestamp};
 
-use super::{
-    codec::{CodexCodec, attempt},
-    ids::Scheme,
-    item::error_text,
-    printed,
-    story::TurnOutcome,
-    usage::Tokens,
+use super::{codec::CodexCodec, ids::Scheme, notices::attempt, printed, story::TurnOutcome, usage::Tokens};
+use crate::{
+    Output,
+    fields::{error_text, text},
 };
-use crate::{Output, fields::text};
 
 impl CodexCodec {
     /// A line of `exec --json`. `false`: nobody understands it.

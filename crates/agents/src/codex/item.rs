@@ -253,12 +253,3 @@ pub(super) fn snake(name: &str) -> String {
     }
     snake
 }
-
-/// Texts of an error, without the JSON a provider may have wrapped it in.
-pub(super) fn error_text(message: &str) -> String {
-    let inner = serde_json::from_str::<Value>(message).ok();
-    let inner = inner.as_ref().and_then(|body| {
-        body.pointer("/error/message").or_else(|| body.get("message")).or_else(|| body.get("detail"))
-    });
-    inner.and_then(Value::as_str).unwrap_or(message).to_owned()
-}

@@ -12,13 +12,13 @@ use warren_domain::{Content, Timestamp};
 use super::{
     calls,
     ids::Scheme,
-    item::{Item, Tool, What, error_text},
+    item::{Item, Tool, What},
     reported, stored,
     story::TurnOutcome,
     usage::Tokens,
 };
 use crate::{
-    fields::{list, present, seconds, taken, text},
+    fields::{error_text, list, present, seconds, taken, text},
     transcripts::Unread,
 };
 

@@ -1,0 +1,74 @@
+//! Claude Code, started headless and driven over its stdin.
+//!
+//! Its session id is ours, and a message's UUID is the one of its block, so that its output, its transcript and our
+//! log name everything alike. Claude Code runs on its own hands (`bypassPermissions`: the sandbox is the guard) or
+//! asks; see [`launch`]. A profile's npm and pip dependencies have no place here: whoever makes the sandbox installs
+//! them. A file that a message names is named in its text, since Claude Code takes only texts and pictures.
+
+mod agents;
+mod blocks;
+mod codec;
+mod launch;
+mod layout;
+mod native;
+mod parse;
+mod scan;
+mod transcripts;
+mod user;
+
+use warren_domain::{AgentType, SessionId};
+
+use crate::{
+    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, Parsed, TranscriptPlan,
+};
+use codec::ClaudeCodec;
+
+/// Its name in requests, and among the installed programs.
+const NAME: &str = "claude-code";
+
+/// Where it keeps everything of its own, beneath the home.
+const CONFIG_DIRECTORY: &str = ".claude";
+
+/// The adapter.
+pub(crate) struct ClaudeCode;
+
+impl Adapter for ClaudeCode {
+    fn agent_type(&self) -> AgentType {
+        AgentType::from(NAME)
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["claude-agent-sdk"]
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some(NAME)
+    }
+
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
+        launch::launch(&self.agent_type(), request)
+    }
+
+    fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
+        layout::files(request.profile)
+    }
+
+    fn transcripts(&self, session: SessionId) -> Box<dyn TranscriptPlan> {
+        Box::new(transcripts::Plan::of(session))
+    }
+
+    fn codec(&self, request: &LaunchRequest<'_>) -> Box<dyn Codec> {
+        Box::new(ClaudeCodec::launched(self.agent_type(), request))
+    }
+
+    fn recorded(&self) -> Box<dyn Codec> {
+        Box::new(ClaudeCodec::recorded(self.agent_type()))
+    }
+
+    fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
+        parse::parse(main, subagents)
+    }
+}
+
+#[cfg(test)]
+mod tests;

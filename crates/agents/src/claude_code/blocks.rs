@@ -1,0 +1,267 @@
+//! Blocks from Claude Code's words: the same for its output and for its transcripts.
+
+use serde_json::{Map, Value};
+use warren_domain::{Block, BlockId, BlockStatus, Content, ContentPart, SystemSubtype, Timestamp};
+
+use super::native::{Body, CompactMetadata, Line, Part, SYNTHETIC};
+
+/// The tool that calls subagents; it had another name before.
+pub(super) fn is_agent_tool(name: &str) -> bool {
+    matches!(name, "Agent" | "Task")
+}
+
+/// How many blocks of each kind a message had so far. Blocks are named by the message and their place among their
+/// kind, because that is what deltas, whole lines and transcripts have in common, even if some kind is left out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    texts: u32,
+    thoughts: u32,
+}
+
+/// What a block of a message is.
+pub(super) enum Said {
+    /// A block that is whole.
+    Whole(Block),
+    /// A call, which is under way from now on.
+    Call {
+        block: Block,
+        /// Nobody waits for the subagent that it starts.
+        in_background: bool,
+    },
+    /// The answer to a call.
+    Answer(ToolAnswer),
+    /// Nothing that is known.
+    Unknown,
+}
+
+/// What a tool answered.
+pub(super) struct ToolAnswer {
+    pub(super) call: String,
+    pub(super) output: Value,
+    pub(super) is_error: bool,
+}
+
+/// What all blocks of a line have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Origin<'a> {
+    /// The message's id, or the line's where it has none.
+    pub(super) message: &'a str,
+    pub(super) model: &'a str,
+    pub(super) at: Timestamp,
+}
+
+impl Counts {
+    /// The name of the next text.
+    pub(super) fn text(&mut self, message: &str) -> BlockId {
+        self.texts += 1;
+        BlockId(format!("{message}-text-{}", self.texts - 1))
+    }
+
+    /// The name of the next thought.
+    pub(super) fn thought(&mut self, message: &str) -> BlockId {
+        self.thoughts += 1;
+        BlockId(format!("{message}-thinking-{}", self.thoughts - 1))
+    }
+}
+
+/// One block of an assistant's message.
+pub(super) fn said(part: Part<'_>, origin: Origin<'_>, counts: &mut Counts) -> Said {
+    match part.kind.as_str() {
+        "text" => Said::Whole(text(counts.text(origin.message), part.text.into_string(), origin)),
+        "thinking" | "redacted_thinking" => {
+            let id = counts.thought(origin.message);
+            Said::Whole(Block::Thinking {
+                id,
+                timestamp: origin.at,
+                content: part.thinking.into_string(),
+                summary: None,
+            })
+        }
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => Said::Call {
+            in_background: part.input.get("run_in_background") == Some(&Value::Bool(true)),
+            block: call(part, origin.at, BlockStatus::Running),
+        },
+        _ => answer(part).map_or(Said::Unknown, Said::Answer),
+    }
+}
+
+/// A line of the assistant that the model did not write: `Some(None)` is nothing to show, `None` is the model's.
+pub(super) fn own_words(
+    line: &Line<'_>,
+    message: &str,
+    model: &str,
+    parts: &[Part<'_>],
+    at: Timestamp,
+) -> Option<Option<Block>> {
+    let text = || parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n");
+    if line.is_api_error || (model == SYNTHETIC && line.error().is_some()) {
+        let code = line.error().as_deref().map(str::to_owned);
+        return Some(Some(Block::Error {
+            id: BlockId(format!("{message}-error")),
+            timestamp: at,
+            message: text(),
+            code,
+        }));
+    }
+    // Stands in for an answer where a killed turn is gone on from.
+    (model == SYNTHETIC && text() == "No response requested.").then_some(None)
+}
+
+/// A text of the assistant.
+pub(super) fn text(id: BlockId, content: String, origin: Origin<'_>) -> Block {
+    let model = (!origin.model.is_empty()).then(|| origin.model.to_owned());
+    Block::AssistantText { id, timestamp: origin.at, content, model }
+}
+
+/// A call of a tool, or of a subagent.
+pub(super) fn call(part: Part<'_>, at: Timestamp, status: BlockStatus) -> Block {
+    let (id, name, input) = (part.id.into_string(), part.name.into_string(), part.input);
+    if is_agent_tool(&name) {
+        return Block::Subagent {
+            subagent_id: unnamed_agent(&id),
+            id: BlockId(id.clone()),
+            timestamp: at,
+            name: Some(agent_name(&input)),
+            input: input.get("prompt").cloned().unwrap_or_default(),
+            status,
+            output: None,
+            duration_ms: None,
+            tool_use_id: Some(id),
+        };
+    }
+    let description = input.get("description").and_then(Value::as_str).map(str::to_owned);
+    Block::ToolUse {
+        id: BlockId(id.clone()),
+        timestamp: at,
+        tool_name: name,
+        tool_use_id: id,
+        input,
+        status,
+        display_name: None,
+        description,
+    }
+}
+
+/// The answer of a tool, if the part is one.
+pub(super) fn answer(part: Part<'_>) -> Option<ToolAnswer> {
+    if !part.kind.as_str().ends_with("tool_result") || part.tool_use_id.as_str().is_empty() {
+        return None;
+    }
+    Some(ToolAnswer {
+        call: part.tool_use_id.into_string(),
+        output: plain(part.content),
+        is_error: part.is_error.unwrap_or(false),
+    })
+}
+
+/// The answers of tools in a message to the model, and the rest if there is any.
+pub(super) fn split(body: Body<'_>) -> (Vec<ToolAnswer>, Option<Body<'_>>) {
+    let Body::Parts(parts) = body else { return (Vec::new(), Some(body)) };
+    let (answers, rest): (Vec<Part<'_>>, Vec<Part<'_>>) =
+        parts.into_iter().partition(|part| part.kind.as_str() == "tool_result");
+    let is_only_answers = !answers.is_empty() && rest.is_empty();
+    (answers.into_iter().filter_map(answer).collect(), (!is_only_answers).then_some(Body::Parts(rest)))
+}
+
+impl ToolAnswer {
+    pub(super) fn status(&self) -> BlockStatus {
+        if self.is_error { BlockStatus::Error } else { BlockStatus::Success }
+    }
+
+    /// Whether Claude Code wrote it itself when it went on after the process that ran the tool had been killed: what
+    /// really came of the call nobody knows.
+    pub(super) fn is_of_cut_call(&self) -> bool {
+        self.is_error && self.output.as_str().is_some_and(|text| text.starts_with("[Tool call interrupted:"))
+    }
+
+    pub(super) fn block(self, at: Timestamp) -> Block {
+        Block::ToolResult {
+            id: BlockId(format!("{}-result", self.call)),
+            timestamp: at,
+            tool_use_id: self.call,
+            output: self.output,
+            is_error: self.is_error,
+            duration_ms: None,
+            render_output_as_markdown: None,
+        }
+    }
+}
+
+/// One text instead of a list with one text.
+pub(super) fn plain(content: Value) -> Value {
+    match content {
+        Value::Array(mut parts) if parts.len() == 1 => match parts[0].get_mut("text").map(Value::take) {
+            Some(Value::String(text)) => Value::String(text),
+            _ => Value::Array(parts),
+        },
+        other => other,
+    }
+}
+
+/// The thread of a call whose subagent has no name yet.
+pub(super) fn unnamed_agent(call: &str) -> String {
+    format!("agent-{call}")
+}
+
+/// The kind of subagent that a call asks for.
+fn agent_name(input: &Value) -> String {
+    let name = input.get("subagent_type").and_then(Value::as_str).filter(|name| !name.is_empty());
+    name.unwrap_or("general-purpose").to_owned()
+}
+
+/// What a person said.
+pub(super) fn content(body: Body<'_>) -> Content {
+    match body {
+        Body::Nothing => Content::Text(String::new()),
+        Body::Text(text) => Content::Text(text.into_owned()),
+        Body::Parts(mut parts) => match parts.pop() {
+            Some(part) if parts.is_empty() && part.kind.as_str() == "text" => {
+                Content::Text(part.text.into_string())
+            }
+            last => Content::Parts(parts.into_iter().chain(last).map(content_part).collect()),
+        },
+    }
+}
+
+fn content_part(part: Part<'_>) -> ContentPart {
+    match part.source {
+        Some(source) if !source.data.as_str().is_empty() => ContentPart::Image {
+            image: source.data.into_string(),
+            media_type: source.media_type.into_string(),
+        },
+        Some(source) => {
+            ContentPart::Text { text: format!("[{} {}]", part.kind.as_str(), source.url.as_str()) }
+        }
+        None => ContentPart::Text { text: part.text.into_string() },
+    }
+}
+
+/// Something Claude Code tells people.
+pub(super) fn notice(id: &str, message: String, at: Timestamp) -> Block {
+    let id = BlockId(id.to_owned());
+    Block::System { id, timestamp: at, subtype: SystemSubtype::Status, message, metadata: None }
+}
+
+/// The place from where on the model knows only a summary of what was before.
+pub(super) fn compaction(id: &str, done: &CompactMetadata, at: Timestamp) -> Block {
+    let mut metadata = Map::new();
+    let mut put = |key: &str, value: Option<Value>| value.map(|value| metadata.insert(key.to_owned(), value));
+    put("trigger", done.trigger.clone().map(Value::String));
+    put("preTokens", done.pre_tokens.map(Value::from));
+    put("postTokens", done.post_tokens.map(Value::from));
+    Block::System {
+        id: BlockId(id.to_owned()),
+        timestamp: at,
+        subtype: SystemSubtype::Status,
+        message: "Conversation compacted".to_owned(),
+        metadata: Some(metadata),
+    }
+}
+
+/// Adds the summary to a compaction's block.
+pub(super) fn with_summary(mut block: Block, summary: String) -> Block {
+    if let Block::System { metadata, .. } = &mut block {
+        metadata.get_or_insert_default().insert("summary".to_owned(), Value::String(summary));
+    }
+    block
+}

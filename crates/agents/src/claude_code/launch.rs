@@ -1,0 +1,91 @@
+//! The line that starts Claude Code.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::json;
+use warren_domain::{AgentProfile, AgentType, PermissionMode};
+
+use super::{CONFIG_DIRECTORY, NAME, codec::State, layout};
+use crate::{Launch, LaunchError, LaunchRequest, ModelApi};
+
+/// Where the sandbox has what [`layout`] wrote.
+const INSTRUCTIONS: &str = "/instructions";
+
+pub(super) fn launch(agent: &AgentType, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
+    let endpoint = request.endpoint(agent, ModelApi::Anthropic)?;
+    let mut argv = request.program(agent, NAME)?.to_vec();
+    argv.extend(ALWAYS.iter().copied().map(str::to_owned));
+    let mut option = |name: &str, value: String| argv.extend([name.to_owned(), value]);
+    option(if request.resume { "--resume" } else { "--session-id" }, request.session.to_string());
+    match request.permission_mode {
+        PermissionMode::Auto => option("--permission-mode", "bypassPermissions".to_owned()),
+        PermissionMode::Ask => option("--permission-prompt-tool", "stdio".to_owned()),
+    }
+    if let Some(settings) = settings(request) {
+        option("--settings", settings);
+    }
+    if let Some(model) = request.model.or(request.profile.model.as_deref()) {
+        option("--model", model.to_owned());
+    }
+    if layout::system_prompt(request.profile).is_some() {
+        option("--append-system-prompt-file", format!("{INSTRUCTIONS}/{}", layout::SYSTEM_PROMPT));
+    }
+    if layout::has_mcp(request.profile) {
+        option("--mcp-config", format!("{INSTRUCTIONS}/{}", layout::MCP));
+    }
+    if let Some(tools) = tools(request.profile) {
+        option("--tools", tools);
+    }
+    let env = env(request, &endpoint.base_url, &endpoint.placeholder_key);
+    Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
+}
+
+/// What every start has in common. Only MCP servers that the profile names are started, whatever lies in the
+/// workspace.
+const ALWAYS: &[&str] = &[
+    "-p",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--replay-user-messages",
+    "--forward-subagent-text",
+    "--strict-mcp-config",
+];
+
+/// What people allowed for good in earlier runs.
+fn settings(request: &LaunchRequest<'_>) -> Option<String> {
+    let state = State::deserialize(request.state?).ok()?;
+    let is_needed = request.permission_mode == PermissionMode::Ask && !state.allowed.is_empty();
+    is_needed.then(|| json!({"permissions": {"allow": state.allowed}}).to_string())
+}
+
+/// The built-in tools that may be used; those of MCP servers are there with their server.
+fn tools(profile: &AgentProfile) -> Option<String> {
+    let tools = profile.tools.as_ref()?;
+    let built_in: Vec<&str> =
+        tools.iter().map(String::as_str).filter(|tool| !tool.starts_with("mcp__")).collect();
+    Some(built_in.join(","))
+}
+
+fn env(request: &LaunchRequest<'_>, base_url: &str, key: &str) -> BTreeMap<String, String> {
+    let mut env = request.profile.environment_variables.clone();
+    let config = format!("{}/{CONFIG_DIRECTORY}", request.home);
+    let own = [
+        ("ANTHROPIC_API_KEY", key),
+        ("ANTHROPIC_BASE_URL", base_url),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        // Says when it is idle, which is the only sure end of a turn.
+        ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"),
+        ("CLAUDE_CONFIG_DIR", &config),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("HOME", request.home),
+        // Without it Claude Code refuses to act unasked if the sandbox shows it as root.
+        ("IS_SANDBOX", "1"),
+    ];
+    env.extend(own.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    env
+}

@@ -1,0 +1,265 @@
+//! Claude Code's own words, as far as they matter here: lines of its output and of its transcripts, which differ
+//! mostly in spelling (`tool_use_result`, `toolUseResult`).
+
+mod line;
+mod text;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use warren_domain::Usage;
+
+pub(super) use line::{Kind, Line, QUIET_SYSTEM};
+pub(super) use text::{Body, Text};
+
+/// The model of a message that Claude Code wrote itself.
+pub(super) const SYNTHETIC: &str = "<synthetic>";
+
+/// What the API says, or what it is told.
+#[derive(Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) model: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) content: Body<'a>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+/// One block of a message. A union of all kinds: an internally tagged enum would copy everything twice.
+#[derive(Deserialize)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, rename = "type", default)]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) text: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) name: Text<'a>,
+    #[serde(default)]
+    pub(super) input: Value,
+    #[serde(borrow, default)]
+    pub(super) tool_use_id: Text<'a>,
+    /// Of a tool's result.
+    #[serde(default)]
+    pub(super) content: Value,
+    #[serde(default)]
+    pub(super) is_error: Option<bool>,
+    #[serde(borrow, default)]
+    pub(super) source: Option<Source<'a>>,
+}
+
+/// Where a picture is.
+#[derive(Deserialize)]
+pub(super) struct Source<'a> {
+    #[serde(borrow, default)]
+    pub(super) media_type: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) data: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) url: Text<'a>,
+}
+
+/// One event of the API's stream.
+#[derive(Deserialize)]
+pub(super) struct StreamEvent<'a> {
+    #[serde(borrow, rename = "type", default)]
+    pub(super) kind: Text<'a>,
+    #[serde(default)]
+    pub(super) index: u64,
+    #[serde(borrow, default)]
+    pub(super) message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) content_block: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) delta: Option<Delta<'a>>,
+    #[serde(default)]
+    pub(super) usage: Option<Tokens>,
+}
+
+/// What a block grows by.
+#[derive(Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow, default)]
+    pub(super) text: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Text<'a>,
+}
+
+/// What one call of the API used.
+#[derive(Deserialize, Clone, Copy, Default)]
+pub(super) struct Tokens {
+    #[serde(default)]
+    input_tokens: Option<u64>,
+    #[serde(default)]
+    output_tokens: Option<u64>,
+    #[serde(default)]
+    cache_creation_input_tokens: Option<u64>,
+    #[serde(default)]
+    cache_read_input_tokens: Option<u64>,
+    #[serde(default)]
+    output_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+struct OutputDetails {
+    #[serde(default)]
+    thinking_tokens: Option<u64>,
+}
+
+/// What one model used in all.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ModelUsage {
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+    #[serde(default)]
+    cache_read_input_tokens: u64,
+    #[serde(default)]
+    cache_creation_input_tokens: u64,
+    #[serde(default)]
+    thinking_tokens: u64,
+    #[serde(default, rename = "costUSD")]
+    cost_usd: f64,
+}
+
+/// The last line of a turn.
+#[derive(Deserialize)]
+pub(super) struct TurnResult {
+    #[serde(default)]
+    pub(super) subtype: String,
+    #[serde(default)]
+    pub(super) is_error: bool,
+    #[serde(default)]
+    pub(super) result: Option<String>,
+    #[serde(default)]
+    pub(super) errors: Option<Vec<Value>>,
+    #[serde(default)]
+    pub(super) api_error_status: Option<Value>,
+    #[serde(default)]
+    pub(super) terminal_reason: Option<String>,
+    #[serde(default)]
+    pub(super) total_cost_usd: Option<f64>,
+    #[serde(default, rename = "modelUsage")]
+    pub(super) model_usage: Option<BTreeMap<String, ModelUsage>>,
+}
+
+/// What a transcript says of all costs so far.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CostState {
+    #[serde(default, rename = "totalCostUSD")]
+    pub(super) total_cost_usd: f64,
+    #[serde(default)]
+    pub(super) model_usage: BTreeMap<String, ModelUsage>,
+}
+
+/// What the tool that calls subagents says beside its result.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AgentReport {
+    #[serde(default)]
+    pub(super) status: Option<String>,
+    #[serde(default)]
+    pub(super) agent_id: Option<String>,
+    #[serde(default)]
+    pub(super) content: Value,
+    #[serde(default)]
+    pub(super) total_duration_ms: Option<u64>,
+}
+
+/// What the end of a compaction says.
+#[derive(Deserialize, Default)]
+pub(super) struct CompactMetadata {
+    #[serde(default)]
+    pub(super) trigger: Option<String>,
+    #[serde(default, alias = "preTokens")]
+    pub(super) pre_tokens: Option<u64>,
+    #[serde(default, alias = "postTokens")]
+    pub(super) post_tokens: Option<u64>,
+}
+
+/// What stands beside the conversation in a transcript.
+#[derive(Deserialize)]
+pub(super) struct Attachment<'a> {
+    #[serde(borrow, rename = "type", default)]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) prompt: Body<'a>,
+    #[serde(borrow, default)]
+    pub(super) source_uuid: Text<'a>,
+    #[serde(borrow, default, rename = "commandMode")]
+    pub(super) command_mode: Text<'a>,
+    #[serde(rename = "isMeta", default)]
+    pub(super) is_meta: Option<bool>,
+}
+
+impl<'a> Message<'a> {
+    /// Its id, or the line's where it has none.
+    pub(super) fn name(&self, line: &Line<'a>) -> Cow<'a, str> {
+        if self.id.as_str().is_empty() { line.uuid().unwrap_or_default() } else { self.id.0.clone() }
+    }
+}
+
+impl Tokens {
+    pub(super) fn usage(self, model: &str) -> Usage {
+        Usage {
+            input_tokens: self.input_tokens.unwrap_or(0),
+            output_tokens: self.output_tokens.unwrap_or(0),
+            cache_read_tokens: self.cache_read_input_tokens.unwrap_or(0),
+            cache_write_tokens: self.cache_creation_input_tokens.unwrap_or(0),
+            thinking_tokens: self
+                .output_tokens_details
+                .and_then(|details| details.thinking_tokens)
+                .unwrap_or(0),
+            model: (!model.is_empty()).then(|| model.to_owned()),
+            ..Usage::default()
+        }
+        .totalled()
+    }
+}
+
+/// What all models used together.
+pub(super) fn total(models: &BTreeMap<String, ModelUsage>) -> Usage {
+    let mut total = Usage::default();
+    for (model, used) in models {
+        let usage = Usage {
+            input_tokens: used.input_tokens,
+            output_tokens: used.output_tokens,
+            cache_read_tokens: used.cache_read_input_tokens,
+            cache_write_tokens: used.cache_creation_input_tokens,
+            thinking_tokens: used.thinking_tokens,
+            cost_usd: used.cost_usd,
+            model: Some(model.clone()),
+            ..Usage::default()
+        };
+        total.add(&usage.totalled());
+    }
+    total
+}
+
+impl<'a> Part<'a> {
+    /// A text that stands without a list.
+    pub(super) fn of_text(text: Cow<'a, str>) -> Self {
+        Self {
+            kind: Text("text".into()),
+            text: Text(text),
+            thinking: Text::default(),
+            id: Text::default(),
+            name: Text::default(),
+            input: Value::Null,
+            tool_use_id: Text::default(),
+            content: Value::Null,
+            is_error: None,
+            source: None,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! One line, with its fields still as they are written.
+
+use std::borrow::Cow;
+
+use warren_domain::Timestamp;
+
+use crate::claude_code::scan::{Fields, Malformed, is_true, text};
+
+/// One line of output or of a transcript.
+#[derive(Default)]
+pub(in crate::claude_code) struct Line<'a> {
+    kind: Kind,
+    is_lifecycle: bool,
+    subtype: Option<&'a [u8]>,
+    uuid: Option<&'a [u8]>,
+    timestamp: Option<&'a [u8]>,
+    parent_call: Option<&'a [u8]>,
+    agent_id: Option<&'a [u8]>,
+    parent_uuid: Option<&'a [u8]>,
+    version: Option<&'a [u8]>,
+    pub(in crate::claude_code) message: Option<&'a [u8]>,
+    pub(in crate::claude_code) event: Option<&'a [u8]>,
+    pub(in crate::claude_code) attachment: Option<&'a [u8]>,
+    pub(in crate::claude_code) tool_use_result: Option<&'a [u8]>,
+    pub(in crate::claude_code) content: Option<&'a [u8]>,
+    pub(in crate::claude_code) compact_metadata: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
+    pub(in crate::claude_code) origin: Option<&'a [u8]>,
+    /// Not meant for people: `isMeta` in transcripts, `isSynthetic` in output.
+    pub(in crate::claude_code) is_hidden: bool,
+    pub(in crate::claude_code) is_sidechain: bool,
+    pub(in crate::claude_code) is_summary: bool,
+    pub(in crate::claude_code) is_api_error: bool,
+}
+
+/// What a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::claude_code) enum Kind {
+    Assistant,
+    User,
+    System,
+    StreamEvent,
+    Result,
+    ControlRequest,
+    ControlCancel,
+    Attachment,
+    CostState,
+    /// Known, and nothing to show.
+    Quiet,
+    #[default]
+    Unknown,
+}
+
+impl<'a> Line<'a> {
+    pub(in crate::claude_code) fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let (mut line, mut fields) = (Self::default(), Fields::of(bytes));
+        while let Some((key, value)) = fields.next()? {
+            line.take(key, value);
+            if line.is_enough(key) {
+                break;
+            }
+        }
+        Ok(line)
+    }
+
+    /// Whether nothing more needs to be known of a line after this field.
+    fn is_enough(&self, key: &[u8]) -> bool {
+        match key {
+            b"type" => self.kind == Kind::Quiet && !self.is_lifecycle,
+            b"subtype" => self.subtype == Some(br#""init""#),
+            b"parent_tool_use_id" => self.kind == Kind::StreamEvent && self.event.is_some(),
+            _ => false,
+        }
+    }
+
+    fn take(&mut self, key: &[u8], value: &'a [u8]) {
+        match key {
+            b"type" => {
+                self.kind = text(value).map_or(Kind::Unknown, |name| kind_of(&name));
+                self.is_lifecycle = value == br#""command_lifecycle""#;
+            }
+            b"subtype" => self.subtype = Some(value),
+            b"uuid" => self.uuid = Some(value),
+            b"timestamp" => self.timestamp = Some(value),
+            b"parent_tool_use_id" => self.parent_call = Some(value),
+            b"agent_id" | b"agentId" => self.agent_id = Some(value),
+            b"parentUuid" if value != b"null" => self.parent_uuid = Some(value),
+            // A compaction begins a new chain; this is where it goes on from.
+            b"logicalParentUuid" if self.parent_uuid.is_none() => self.parent_uuid = Some(value),
+            b"version" => self.version = Some(value),
+            b"message" => self.message = Some(value),
+            b"event" => self.event = Some(value),
+            b"attachment" => self.attachment = Some(value),
+            b"tool_use_result" | b"toolUseResult" => self.tool_use_result = Some(value),
+            b"content" => self.content = Some(value),
+            b"compact_metadata" | b"compactMetadata" => self.compact_metadata = Some(value),
+            b"error" => self.error = Some(value),
+            b"origin" => self.origin = Some(value),
+            b"isMeta" | b"isSynthetic" => self.is_hidden |= is_true(value),
+            b"isSidechain" => self.is_sidechain = is_true(value),
+            b"isCompactSummary" => self.is_summary = is_true(value),
+            b"isApiErrorMessage" | b"is_api_error_message" => self.is_api_error = is_true(value),
+            _ => {}
+        }
+    }
+
+    pub(in crate::claude_code) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether it tells what became of a message that was sent.
+    pub(in crate::claude_code) fn is_lifecycle(&self) -> bool {
+        self.is_lifecycle
+    }
+
+    pub(in crate::claude_code) fn subtype(&self) -> Cow<'a, str> {
+        self.subtype.and_then(text).unwrap_or_default()
+    }
+
+    pub(in crate::claude_code) fn uuid(&self) -> Option<Cow<'a, str>> {
+        text(self.uuid?)
+    }
+
+    pub(in crate::claude_code) fn parent_uuid(&self) -> Option<Cow<'a, str>> {
+        text(self.parent_uuid?)
+    }
+
+    /// Which call's subagent says it; in output only.
+    pub(in crate::claude_code) fn parent_call(&self) -> Option<Cow<'a, str>> {
+        text(self.parent_call?)
+    }
+
+    pub(in crate::claude_code) fn agent_id(&self) -> Option<Cow<'a, str>> {
+        text(self.agent_id?)
+    }
+
+    pub(in crate::claude_code) fn version(&self) -> Option<Cow<'a, str>> {
+        text(self.version?)
+    }
+
+    /// What kind of failure the line stands for.
+    pub(in crate::claude_code) fn error(&self) -> Option<Cow<'a, str>> {
+        text(self.error?)
+    }
+
+    /// Its own time.
+    pub(in crate::claude_code) fn time(&self) -> Option<Timestamp> {
+        Timestamp::parse(&text(self.timestamp?)?)
+    }
+
+    /// Whether a task that ended in the background caused it.
+    pub(in crate::claude_code) fn is_of_task(&self) -> bool {
+        self.origin.is_some_and(|origin| memchr::memmem::find(origin, b"task-notification").is_some())
+    }
+}
+
+/// What a line of this type is about.
+fn kind_of(name: &str) -> Kind {
+    match name {
+        "assistant" => Kind::Assistant,
+        "user" => Kind::User,
+        "system" => Kind::System,
+        "stream_event" => Kind::StreamEvent,
+        "result" => Kind::Result,
+        "control_request" => Kind::ControlRequest,
+        "control_cancel_request" => Kind::ControlCancel,
+        "attachment" => Kind::Attachment,
+        "cost-state" => Kind::CostState,
+        "agent-color"
+        | "agent-name"
+        | "agent-setting"
+        | "ai-title"
+        | "api-request"
+        | "api-request-blob"
+        | "api-request-shape"
+        | "artifact-autoreact-ledger"
+        | "atis-latch"
+        | "attribution-snapshot"
+        | "auth_status"
+        | "bridge-session"
+        | "command_lifecycle"
+        | "content-replacement"
+        | "control_response"
+        | "conversation_reset"
+        | "custom-title"
+        | "file-history-delta"
+        | "file-history-snapshot"
+        | "fork-context-ref"
+        | "frame-link"
+        | "history-suppression"
+        | "keep_alive"
+        | "last-prompt"
+        | "mode"
+        | "permission-mode"
+        | "pr-link"
+        | "progress"
+        | "prompt_suggestion"
+        | "queue-operation"
+        | "rate_limit_event"
+        | "repl-mode"
+        | "resume-head-vouch"
+        | "summary"
+        | "tag"
+        | "tool_progress"
+        | "tool_use_summary"
+        | "tools-used"
+        | "transcript_mirror"
+        | "worktree-state" => Kind::Quiet,
+        _ => Kind::Unknown,
+    }
+}
+
+/// What `system` lines say that is shown elsewhere, or nowhere.
+pub(in crate::claude_code) const QUIET_SYSTEM: &[&str] = &[
+    "api_error",
+    "away_summary",
+    "background_tasks_changed",
+    "bridge_status",
+    "elicitation_complete",
+    "files_persisted",
+    "hook_progress",
+    "hook_response",
+    "hook_started",
+    "informational",
+    "init",
+    "local_command",
+    "local_command_output",
+    "memory_saved",
+    "microcompact_boundary",
+    "permission_denied",
+    "post_turn_summary",
+    "snapshot_update",
+    "status",
+    "stop_hook_summary",
+    "task_progress",
+    "thinking",
+    "thinking_tokens",
+    "turn_duration",
+];

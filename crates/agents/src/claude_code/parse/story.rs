@@ -1,0 +1,331 @@
+//! One thread, as one file tells it.
+
+use std::collections::HashMap;
+
+use warren_domain::{Block, BlockStatus, Timestamp, Usage};
+
+use super::branches::Branches;
+use crate::claude_code::{
+    agents::{Ending, Fate, agent_answer, end_block},
+    blocks::{self, Counts, Origin, Said, ToolAnswer, said},
+    native::{Attachment, CompactMetadata, Kind, Line, Message, QUIET_SYSTEM, SYNTHETIC, Tokens},
+    scan::{Fields, read, text},
+    user::{self, TaskEnd, Words, words},
+};
+
+/// A line that cannot be understood.
+#[derive(Debug)]
+pub(super) struct Misread;
+
+/// The blocks of one thread.
+#[derive(Default)]
+pub(super) struct Story {
+    pub(super) blocks: Vec<Block>,
+    /// For each block the line it is from.
+    owners: Vec<u32>,
+    /// The subagent whose thread it is.
+    pub(super) agent_id: Option<String>,
+    /// The first version that wrote to it.
+    pub(super) version: Option<String>,
+    /// Calls that started subagents, in order.
+    pub(super) agents: Vec<AgentCall>,
+    /// Blocks that came between those of one message. In the conversation a message's blocks stand together.
+    held: Vec<(u32, Block)>,
+    keeps_messages_whole: bool,
+    message: String,
+    messages: HashMap<String, MessageState>,
+    /// Where each call's block is.
+    calls: HashMap<String, usize>,
+    branches: Branches,
+}
+
+/// A call that started a subagent.
+pub(super) struct AgentCall {
+    pub(super) id: String,
+    /// Where its block is.
+    pub(super) place: usize,
+    pub(super) agent_id: Option<String>,
+    /// How and when it ended.
+    pub(super) ended: Option<(BlockStatus, Timestamp)>,
+}
+
+#[derive(Default)]
+struct MessageState {
+    counts: Counts,
+    usage: Usage,
+}
+
+impl Story {
+    pub(super) fn main() -> Self {
+        Self { keeps_messages_whole: true, ..Self::default() }
+    }
+
+    pub(super) fn subagent(id: &str) -> Self {
+        Self { agent_id: Some(id.to_owned()), ..Self::default() }
+    }
+
+    pub(super) fn sidechain() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn take(&mut self, line: &Line<'_>) -> Result<(), Misread> {
+        match line.kind() {
+            Kind::Assistant => self.assistant(line),
+            Kind::User => self.user(line),
+            Kind::System => self.system(line),
+            Kind::Attachment => self.attachment(line),
+            Kind::Unknown => Err(Misread),
+            Kind::StreamEvent
+            | Kind::Result
+            | Kind::ControlRequest
+            | Kind::ControlCancel
+            | Kind::CostState
+            | Kind::Quiet => Ok(()),
+        }
+    }
+
+    /// The file is read: what was taken back goes.
+    pub(super) fn finish(&mut self) {
+        self.flush();
+        let Some(taken_back) = self.branches.taken_back() else { return };
+        let is_gone = |owner: u32| taken_back.get(owner as usize).copied().unwrap_or(false);
+        let blocks = std::mem::take(&mut self.blocks);
+        let mut places = Vec::with_capacity(blocks.len());
+        for (block, owner) in blocks.into_iter().zip(&self.owners) {
+            places.push((!is_gone(*owner)).then_some(self.blocks.len()));
+            if !is_gone(*owner) {
+                self.blocks.push(block);
+            }
+        }
+        self.agents.retain_mut(|call| {
+            let place = places[call.place];
+            call.place = place.unwrap_or(0);
+            place.is_some()
+        });
+    }
+
+    /// What each message used.
+    pub(super) fn usage(&self) -> impl Iterator<Item = &Usage> {
+        self.messages.values().map(|message| &message.usage)
+    }
+
+    fn assistant(&mut self, line: &Line<'_>) -> Result<(), Misread> {
+        let message: Message<'_> = line.message.and_then(read).ok_or(Misread)?;
+        let Some(owner) = self.node(line) else { return Ok(()) };
+        let at = line.time().unwrap_or_default();
+        let id = message.name(line);
+        let id = &*id;
+        self.begin_message(id);
+        let model = message.model.as_str();
+        let tokens = message.usage.and_then(|raw| read::<Tokens>(raw.get().as_bytes()));
+        let state = self.messages.entry(id.to_owned()).or_default();
+        if let Some(tokens) = tokens.filter(|_| model != SYNTHETIC) {
+            state.usage = tokens.usage(model);
+        }
+        let parts = message.content.into_parts();
+        if let Some(error) = blocks::own_words(line, id, model, &parts, at) {
+            return error.map_or(Ok(()), |block| self.push(owner, block));
+        }
+        let (mut counts, mut outcome) = (state.counts, Ok(()));
+        for part in parts {
+            match said(part, Origin { message: id, model, at }, &mut counts) {
+                Said::Whole(block) => self.push(owner, block)?,
+                Said::Call { block, .. } => self.call(owner, block),
+                Said::Answer(answer) => self.answer(owner, answer, line.tool_use_result, at),
+                Said::Unknown => outcome = Err(Misread),
+            }
+        }
+        if let Some(state) = self.messages.get_mut(id) {
+            state.counts = counts;
+        }
+        outcome
+    }
+
+    fn user(&mut self, line: &Line<'_>) -> Result<(), Misread> {
+        let message: Message<'_> = line.message.and_then(read).ok_or(Misread)?;
+        let Some(owner) = self.node(line) else { return Ok(()) };
+        let at = line.time().unwrap_or_default();
+        let (answers, body) = blocks::split(message.content);
+        for answer in answers {
+            self.answer(owner, answer, line.tool_use_result, at);
+        }
+        let Some(body) = body else { return Ok(()) };
+        match words(line, body, at) {
+            Words::Shown(block) => {
+                if matches!(block, Block::UserMessage { .. }) {
+                    self.branches.is_prompt(owner);
+                }
+                self.hold(owner, block);
+            }
+            Words::Task(end) => self.task_ended(end, at),
+            Words::Summary(summary) => self.summary(summary),
+            Words::Hidden => {}
+        }
+        Ok(())
+    }
+
+    fn system(&mut self, line: &Line<'_>) -> Result<(), Misread> {
+        let Some(owner) = self.node(line) else { return Ok(()) };
+        let (id, at) = (line.uuid().unwrap_or_default(), line.time().unwrap_or_default());
+        match &*line.subtype() {
+            "compact_boundary" => {
+                let done: CompactMetadata = line.compact_metadata.and_then(read).unwrap_or_default();
+                self.hold(owner, blocks::compaction(&id, &done, at));
+            }
+            "informational" if !line.is_hidden => {
+                let message = line.content.and_then(text).unwrap_or_default().into_owned();
+                self.hold(owner, blocks::notice(&id, message, at));
+            }
+            subtype if QUIET_SYSTEM.contains(&subtype) => {}
+            _ => return Err(Misread),
+        }
+        Ok(())
+    }
+
+    fn attachment(&mut self, line: &Line<'_>) -> Result<(), Misread> {
+        let Some(owner) = self.node(line) else { return Ok(()) };
+        let Some(raw) = line.attachment.filter(|raw| may_be_queued(raw)) else { return Ok(()) };
+        let queued: Attachment<'_> = read(raw).ok_or(Misread)?;
+        if queued.kind.as_str() != "queued_command" || queued.is_meta == Some(true) {
+            return Ok(());
+        }
+        let at = line.time().unwrap_or_default();
+        let content = blocks::content(queued.prompt);
+        match queued.command_mode.as_str() {
+            "task-notification" => {
+                user::task_end(&content.to_text()).into_iter().for_each(|end| self.task_ended(end, at))
+            }
+            "bash" => {}
+            _ => {
+                let source = Some(queued.source_uuid.0).filter(|uuid| !uuid.is_empty());
+                let uuid = source.or(line.uuid()).unwrap_or_default();
+                self.hold(owner, user::message(&uuid, content, at));
+            }
+        }
+        Ok(())
+    }
+
+    /// The line's place in the tree; `None` if it was there before.
+    fn node(&mut self, line: &Line<'_>) -> Option<u32> {
+        if self.version.is_none() {
+            self.version = line.version().as_deref().map(str::to_owned);
+        }
+        if self.agent_id.is_none() && line.is_sidechain {
+            self.agent_id = line.agent_id().as_deref().map(str::to_owned);
+        }
+        self.branches.add(line.uuid().as_deref(), line.parent_uuid().as_deref())
+    }
+
+    fn begin_message(&mut self, id: &str) {
+        if self.message != id {
+            self.flush();
+            id.clone_into(&mut self.message);
+        }
+    }
+
+    fn call(&mut self, owner: u32, block: Block) {
+        let id = block.id().0.clone();
+        if matches!(block, Block::Subagent { .. }) {
+            let place = self.blocks.len();
+            self.agents.push(AgentCall { id: id.clone(), place, agent_id: None, ended: None });
+        }
+        self.calls.insert(id, self.blocks.len());
+        self.blocks.push(block);
+        self.owners.push(owner);
+    }
+
+    fn answer(&mut self, owner: u32, answer: ToolAnswer, beside: Option<&[u8]>, at: Timestamp) {
+        let block = self.calls.get(&answer.call).and_then(|place| self.blocks.get_mut(*place));
+        match block {
+            Some(Block::Subagent { .. }) => self.agent_answered(answer, beside, at),
+            Some(Block::ToolUse { status, .. }) => {
+                *status = answer.status();
+                if !answer.is_of_cut_call() {
+                    self.hold(owner, answer.block(at));
+                }
+            }
+            _ => self.hold(owner, answer.block(at)),
+        }
+    }
+
+    fn agent_answered(&mut self, answer: ToolAnswer, beside: Option<&[u8]>, at: Timestamp) {
+        let Some(call) = agent_call(&self.calls, &mut self.agents, &answer.call) else { return };
+        let answer = agent_answer(answer, beside);
+        call.agent_id = answer.agent_id.or(call.agent_id.take());
+        match answer.fate {
+            Fate::Working => {}
+            Fate::Cut => {
+                if let Block::Subagent { status, .. } = &mut self.blocks[call.place] {
+                    *status = BlockStatus::Error;
+                }
+            }
+            Fate::Ended(ending) => {
+                end_block(&mut self.blocks[call.place], &ending);
+                call.ended = Some((ending.status, at));
+            }
+        }
+    }
+
+    fn task_ended(&mut self, end: TaskEnd, at: Timestamp) {
+        let Some(call) = agent_call(&self.calls, &mut self.agents, &end.call) else { return };
+        let output = end.result.map(serde_json::Value::String);
+        let ending = Ending { status: end.status, output, duration_ms: end.duration_ms };
+        end_block(&mut self.blocks[call.place], &ending);
+        call.ended = Some((ending.status, at));
+    }
+
+    /// The summary belongs to the compaction before it.
+    fn summary(&mut self, summary: String) {
+        let is_compaction = |block: &Block| matches!(block, Block::System { metadata: Some(_), .. });
+        let last = match self.held.last_mut() {
+            Some((_, block)) => Some(block),
+            None => self.blocks.last_mut(),
+        };
+        if let Some(block) = last.filter(|block| is_compaction(block)) {
+            let nothing = blocks::notice("", String::new(), Timestamp::default());
+            *block = blocks::with_summary(std::mem::replace(block, nothing), summary);
+        }
+    }
+
+    fn push(&mut self, owner: u32, block: Block) -> Result<(), Misread> {
+        self.blocks.push(block);
+        self.owners.push(owner);
+        Ok(())
+    }
+
+    /// Adds a block that is not part of a message of the assistant.
+    fn hold(&mut self, owner: u32, block: Block) {
+        if self.keeps_messages_whole {
+            self.held.push((owner, block));
+        } else {
+            self.blocks.push(block);
+            self.owners.push(owner);
+        }
+    }
+
+    fn flush(&mut self) {
+        for (owner, block) in self.held.drain(..) {
+            self.blocks.push(block);
+            self.owners.push(owner);
+        }
+    }
+}
+
+/// The call of this id. Calls stand in the order of their blocks.
+fn agent_call<'s>(
+    places: &HashMap<String, usize>,
+    agents: &'s mut [AgentCall],
+    id: &str,
+) -> Option<&'s mut AgentCall> {
+    let place = places.get(id)?;
+    let found = agents.binary_search_by_key(place, |call| call.place).ok()?;
+    agents.get_mut(found)
+}
+
+/// Whether an attachment may be a message: a look at its first field, which tells the kind.
+fn may_be_queued(raw: &[u8]) -> bool {
+    match Fields::of(raw).next() {
+        Ok(Some((b"type", kind))) => kind == br#""queued_command""#,
+        _ => true,
+    }
+}

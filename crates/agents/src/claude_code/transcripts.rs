@@ -1,0 +1,77 @@
+//! What Claude Code keeps on disk of a session.
+
+use warren_domain::SessionId;
+
+use super::{
+    CONFIG_DIRECTORY,
+    native::{Kind, Line},
+};
+use crate::{Growth, TranscriptFile, TranscriptName, TranscriptPlan};
+
+/// The directory of all sessions in `/workspace`: its name is the path, with `-` for whatever is no letter or digit.
+const PROJECT: &str = "projects/-workspace";
+
+/// The files of one session.
+pub(super) struct Plan {
+    main: String,
+    subagents: String,
+    /// Where further files that belong to the session are: long results of tools, tasks, what it noted for itself.
+    others: [String; 3],
+}
+
+impl Plan {
+    pub(super) fn of(session: SessionId) -> Self {
+        Self {
+            main: format!("{PROJECT}/{session}.jsonl"),
+            subagents: format!("{PROJECT}/{session}/subagents/agent-"),
+            others: [
+                format!("{PROJECT}/{session}/"),
+                format!("tasks/{session}/"),
+                format!("{PROJECT}/memory/"),
+            ],
+        }
+    }
+
+    fn is_other(&self, path: &str) -> bool {
+        let is_safe = path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".lock"));
+        is_safe && self.others.iter().any(|directory| path.starts_with(directory))
+    }
+}
+
+impl TranscriptPlan for Plan {
+    fn root(&self) -> String {
+        CONFIG_DIRECTORY.to_owned()
+    }
+
+    fn file(&self, path: &str) -> Option<TranscriptFile> {
+        let subagent = path.strip_prefix(&self.subagents).and_then(|rest| rest.strip_suffix(".jsonl"));
+        let (name, growth) = match subagent.filter(|id| !id.is_empty() && !id.contains('/')) {
+            _ if path == self.main => (TranscriptName::Main, Growth::Appended),
+            Some(id) => (TranscriptName::Subagent(id.to_owned()), Growth::Appended),
+            None if self.is_other(path) => (TranscriptName::Other(path.to_owned()), Growth::Rewritten),
+            None => return None,
+        };
+        Some(TranscriptFile { name, growth })
+    }
+
+    fn path(&self, name: &TranscriptName, _content: &[u8]) -> Option<String> {
+        match name {
+            TranscriptName::Main => Some(self.main.clone()),
+            TranscriptName::Subagent(id) if !id.contains('/') => {
+                Some(format!("{}{id}.jsonl", self.subagents))
+            }
+            TranscriptName::Other(path) if self.is_other(path) => Some(path.clone()),
+            TranscriptName::Subagent(_) | TranscriptName::Other(_) => None,
+        }
+    }
+
+    /// Claude Code goes on from a transcript in which somebody said something.
+    fn is_resumable(&self, main: &[u8]) -> bool {
+        main.split(|byte| *byte == b'\n').any(|line| {
+            let line = Line::read(line);
+            line.is_ok_and(|line| {
+                matches!(line.kind(), Kind::User | Kind::Assistant) && line.message.is_some()
+            })
+        })
+    }
+}
