@@ -12,6 +12,7 @@
 )]
 
 mod log;
+mod models;
 mod sandbox;
 mod server;
 mod stats;
@@ -29,6 +30,9 @@ async fn main() {
     }
     if wants("log") {
         log::measure(&mut table).await;
+    }
+    if wants("models") {
+        models::measure(&mut table).await;
     }
     if wants("server") {
         server::measure(&mut table).await;
