@@ -203,8 +203,10 @@ async fn look(guest: &Guest, plan: &dyn TranscriptPlan) -> HashMap<TranscriptNam
     let mut all = HashMap::new();
     // The directory is not there until the agent made it.
     let Ok(listing) = guest.list(request).await else { return all };
-    for entry in listing.entries.iter().filter(|entry| entry.stat.kind == FileKind::File) {
-        let Some(file) = plan.file(&entry.path) else { continue };
+    let entries: Vec<_> = listing.entries.iter().filter(|entry| entry.stat.kind == FileKind::File).collect();
+    let paths: Vec<&str> = entries.iter().map(|entry| entry.path.as_str()).collect();
+    for (entry, file) in entries.iter().zip(plan.files(&paths)) {
+        let Some(file) = file else { continue };
         let (path, len) = (format!("{root}/{}", entry.path), entry.stat.size);
         let found = Found { path, growth: file.growth, len, mtime_ns: entry.stat.mtime_ns };
         match all.entry(file.name) {
