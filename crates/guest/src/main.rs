@@ -4,8 +4,9 @@
 //! processes, file contents, changes, and connections that programs inside made to a forwarded port.
 //! **Invariant:** the guest holds no secret, trusts no program beside it, and knows nothing of the server: whatever
 //! takes it over gains what the agent's uid had anyway. It has one thread, so forking is always safe.
-//! Start reading with [`start`], then [`serve`] and [`exec`]. [`agent`] is the built-in agent, and [`bridge`] what lets
-//! an agent that is a server be driven by lines: two more programs in the same file.
+//! Start reading with [`start`], then [`serve`] and [`exec`]. Other programs in the same file: [`agent`] is the built-in
+//! agent, [`bridge`] lets an agent that is a server be driven by lines, and [`follow`] is a companion of agents that say
+//! half of what they do in files.
 //!
 //! # How the host starts it
 //!
@@ -13,6 +14,7 @@
 //! /warren/guest [OPTION…]           PID 1 of a sandbox
 //! /warren/guest agent [ARG…]        the built-in agent, an ordinary program started by an exec
 //! /warren/guest bridge [ARG…]       starts a server and speaks to it, likewise
+//! /warren/guest follow [ARG…]       runs another program and prints its lines and those of files it writes
 //! ```
 //!
 //! File descriptor 0 is one end of a `socketpair(AF_UNIX, SOCK_STREAM)`; the host is [`warren_link::Role::Client`], the
@@ -42,6 +44,7 @@ mod confine;
 mod exec;
 mod failure;
 mod files;
+mod follow;
 mod http;
 mod ports;
 mod reaper;
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
     match first.to_str() {
         Some("agent") => agent::main(),
         Some("bridge") => bridge::main(),
+        Some("follow") => follow::main(),
         _ => start::main(),
     }
 }
