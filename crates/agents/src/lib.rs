@@ -11,6 +11,7 @@ mod contract;
 mod layout;
 mod registry;
 mod subagent;
+mod subagents;
 mod transcripts;
 
 mod fields;
@@ -22,6 +23,7 @@ mod builtin;
 mod claude_code;
 mod codex;
 mod opencode;
+mod gemini_cli;
 
 pub use contract::{
     Adapter, Answer, Ask, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output,

@@ -1,9 +1,9 @@
 //! All agents there are.
 
-use crate::{Adapter, acp::Acp, builtin::Builtin, claude_code::ClaudeCode, codex::Codex, opencode::OpenCode};
+use crate::{Adapter, acp::Acp, builtin::Builtin, claude_code::ClaudeCode, codex::Codex, gemini_cli::GeminiCli, opencode::OpenCode};
 
 /// One line for each agent; the first is the default.
-static ADAPTERS: &[&dyn Adapter] = &[&Builtin, &ClaudeCode, &OpenCode, &Codex, &Acp];
+static ADAPTERS: &[&dyn Adapter] = &[&Builtin, &ClaudeCode, &GeminiCli, &OpenCode, &Codex, &Acp];
 
 /// All agents; the first is the default.
 #[must_use]

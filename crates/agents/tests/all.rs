@@ -15,5 +15,7 @@ mod claude_code;
 mod codex;
 #[path = "all/opencode.rs"]
 mod opencode;
+#[path = "all/gemini_cli.rs"]
+mod gemini_cli;
 #[path = "all/support.rs"]
 mod support;

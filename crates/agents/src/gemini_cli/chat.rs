@@ -1,0 +1,549 @@
+//! A chat as its file tells it: records that replace one another, are taken back, or are summed up.
+//!
+//! The file is a log. A record with a known id replaces the earlier one; `$set.messages` replaces all; `$rewindTo`
+//! takes back a record and what follows. The same reader serves the saved file and the lines that come while Gemini
+//! writes it, so that both give every block the same id.
+//!
+//! Stdout carries no ids of messages, so ids are made of what it does carry: which prompt it was (a fingerprint of its
+//! text, and how often the session had it before), and how many rounds of tools were finished since. That is a
+//! [`Place`]. A record keeps the place it got when it was first seen, whatever happens to those before it.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, value::RawValue};
+use warren_domain::Usage;
+
+use super::{
+    native::{ChatLine, Record, Tokens, ToolCall},
+    text,
+};
+
+/// Texts of Gemini's own that stand where a person's or a model's would.
+const CONTEXTS: [&str; 2] = ["<session_context>", "<hook_context>"];
+const GO_ON: [&str; 2] = ["Please continue.", "System: Please continue."];
+const INTERRUPTED: &str = "[The previous response was interrupted before it completed.]";
+const SUMMED_UP: &str = "Got it. Thanks for the additional context!";
+
+/// The turn of what comes before any prompt.
+const NO_TURN: &str = "start";
+
+/// Where a record stands in the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Place {
+    /// Which prompt it answers, as an index of [`Chat::turns`].
+    turn: usize,
+    /// How many rounds of tools were finished since that prompt.
+    pub(super) round: u32,
+    /// How many records of this round had a text before this one, and how many a thought.
+    pub(super) text: u32,
+    pub(super) thought: u32,
+}
+
+/// What a record is for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// What a person said.
+    Prompt,
+    /// What the model said, thought and called.
+    Agent,
+    /// The answers of tools, which the calls carry too.
+    Answers,
+    /// What stands for all that was said before, since the model forgot it.
+    Summary,
+    /// What the program said.
+    Note,
+    /// Nothing.
+    Hidden,
+}
+
+/// A record that was seen.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) record: Record,
+    pub(super) role: Role,
+    pub(super) place: Place,
+    has: Has,
+    /// Its number in the order in which records were shown; `None` if it was taken back.
+    shown: Option<u64>,
+    /// Whether it is among what the model remembers.
+    is_current: bool,
+}
+
+/// What a record of the model's holds.
+#[derive(Debug, Clone, Copy)]
+struct Has {
+    text: bool,
+    thoughts: bool,
+    calls: bool,
+}
+
+/// What a line was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Nothing anyone understands.
+    Nothing,
+    /// Nothing that shows.
+    Quiet,
+    /// A record, new or changed.
+    Record(usize),
+    /// What was said before was summed up in this record.
+    Compacted(usize),
+}
+
+/// A chat, as far as it was read.
+#[derive(Debug)]
+pub(super) struct Chat {
+    entries: Vec<Entry>,
+    known: HashMap<String, usize>,
+    /// What the model remembers, in order.
+    current: Vec<usize>,
+    turns: Vec<String>,
+    /// How often each prompt was said, by its fingerprint.
+    prompts: HashMap<u64, u32>,
+    /// Whether prompts that are only repeated in a replacement are counted already.
+    counts_copies: bool,
+    cursor: Place,
+    n_shown: u64,
+    /// A summary that is shown with the next thing the model says.
+    summary: Option<usize>,
+    /// What tools answered, by the call.
+    answers: HashMap<String, Value>,
+    start_time: Option<String>,
+}
+
+impl Chat {
+    pub(super) fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            known: HashMap::new(),
+            current: Vec::new(),
+            turns: vec![NO_TURN.to_owned()],
+            prompts: HashMap::new(),
+            counts_copies: true,
+            cursor: Place::default(),
+            n_shown: 0,
+            summary: None,
+            answers: HashMap::new(),
+            start_time: None,
+        }
+    }
+
+    /// A chat that goes on, of which only new lines will be read.
+    pub(super) fn going_on(prompts: HashMap<u64, u32>) -> Self {
+        Self { prompts, counts_copies: false, ..Self::new() }
+    }
+
+    /// Reads one line.
+    pub(super) fn read(&mut self, line: &str) -> Heard {
+        let Ok(parsed) = serde_json::from_str::<ChatLine<'_>>(line) else { return Heard::Nothing };
+        if let Some(id) = parsed.rewind_to {
+            self.rewind(&id);
+            Heard::Quiet
+        } else if parsed.id.is_some() {
+            self.append(line)
+        } else if let Some(set) = parsed.set {
+            set.messages.map_or(Heard::Quiet, |messages| self.replace(&messages))
+        } else if parsed.session_id.is_some() {
+            self.start_time = self.start_time.take().or(parsed.start_time);
+            for message in parsed.messages.into_iter().flatten() {
+                self.append(message.get());
+            }
+            Heard::Quiet
+        } else {
+            Heard::Nothing
+        }
+    }
+
+    /// The file begins anew.
+    pub(super) fn restart(&mut self) {
+        self.replace(&[]);
+    }
+
+    /// A record at the end, or one that replaces an earlier one.
+    pub(super) fn append(&mut self, record: &str) -> Heard {
+        let Ok(record) = serde_json::from_str::<Record>(record) else { return Heard::Nothing };
+        if let Some(index) = self.known.get(&record.id).copied() {
+            self.renew(index, record);
+            return Heard::Record(index);
+        }
+        let Some(role) = role(&record) else { return Heard::Nothing };
+        let index = self.add(record, role, Counted::Yes);
+        self.remember(index);
+        Heard::Record(index)
+    }
+
+    /// All entries that show, in the order in which they came to show.
+    pub(super) fn shown(&self) -> Vec<&Entry> {
+        let mut shown: Vec<&Entry> = self.entries.iter().filter(|entry| entry.shown.is_some()).collect();
+        // A summary that nothing follows shows last.
+        let at = |entry: &Entry| {
+            let is_waiting = self.summary.is_some_and(|index| std::ptr::eq(&raw const self.entries[index], entry));
+            if is_waiting { u64::MAX } else { entry.shown.unwrap_or(u64::MAX) }
+        };
+        shown.sort_by_key(|entry| at(entry));
+        shown
+    }
+
+    pub(super) fn entry(&self, index: usize) -> &Entry {
+        &self.entries[index]
+    }
+
+    /// The name of an entry's turn.
+    pub(super) fn turn(&self, entry: &Entry) -> &str {
+        &self.turns[entry.place.turn]
+    }
+
+    /// The name of the turn that a prompt will begin.
+    pub(super) fn next_turn(&self, fingerprint: u64) -> String {
+        turn_name(fingerprint, self.prompts.get(&fingerprint).copied().unwrap_or_default())
+    }
+
+    /// How often each prompt was said.
+    pub(super) fn prompts(&self) -> &HashMap<u64, u32> {
+        &self.prompts
+    }
+
+    /// When the chat began, as the file says.
+    pub(super) fn start_time(&self) -> Option<&str> {
+        self.start_time.as_deref()
+    }
+
+    /// Whether Gemini would go on from this: the rule is its own.
+    pub(super) fn is_resumable(&self) -> bool {
+        self.current.iter().map(|index| &self.entries[*index]).any(|entry| match entry.role {
+            Role::Prompt => !text::of_content(&entry.record.content).trim_start().starts_with(['/', '?']),
+            Role::Agent => entry.has.text || entry.has.thoughts || entry.has.calls,
+            Role::Answers | Role::Summary => true,
+            Role::Note | Role::Hidden => false,
+        })
+    }
+
+    /// What was spent, also on what was taken back.
+    pub(super) fn usage(&self) -> Usage {
+        let mut sum = Usage::default();
+        for entry in &self.entries {
+            if let Some(tokens) = entry.record.tokens {
+                sum.add(&usage(tokens, entry.record.model.clone()));
+            }
+        }
+        sum
+    }
+
+    /// The calls of an entry. A record that was only ever copied has them among its parts, and their answers elsewhere.
+    pub(super) fn calls(&self, entry: &Entry) -> Vec<ToolCall> {
+        if let Some(calls) = &entry.record.tool_calls {
+            return calls.clone();
+        }
+        let parts = text::parts(&entry.record.content).filter_map(|part| part.get("functionCall"));
+        parts.map(|call| self.copied_call(call)).collect()
+    }
+
+    fn copied_call(&self, call: &Value) -> ToolCall {
+        let field = |name: &str| call.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let answer = self.answers.get(&field("id"));
+        let failed = answer.is_some_and(|answer| answer.pointer("/functionResponse/response/error").is_some());
+        let status = answer.map(|_| if failed { "error" } else { "success" }.to_owned());
+        ToolCall {
+            id: field("id"),
+            name: field("name"),
+            args: call.get("args").cloned().unwrap_or_default(),
+            result: answer.cloned().unwrap_or_default(),
+            status,
+            timestamp: None,
+            agent_id: None,
+            render_output_as_markdown: None,
+        }
+    }
+
+    /// Replaces all there is.
+    fn replace(&mut self, messages: &[&RawValue]) -> Heard {
+        let before = std::mem::take(&mut self.cursor);
+        let old = std::mem::take(&mut self.current);
+        for index in &old {
+            self.entries[*index].is_current = false;
+        }
+        let mut copies = Copies::default();
+        for message in messages {
+            let Ok(record) = serde_json::from_str::<Record>(message.get()) else { continue };
+            self.copy(record, &mut copies);
+        }
+        if let Some(summary) = copies.summary {
+            // What the model forgot was said nevertheless, and the turn goes on as if nothing had happened.
+            self.cursor = before;
+            self.entries[summary].role = Role::Summary;
+            self.show(summary);
+            self.summary = Some(summary);
+            return Heard::Compacted(summary);
+        }
+        self.take_back(&old);
+        for place in 0..self.current.len() {
+            self.show_again(self.current[place]);
+        }
+        Heard::Quiet
+    }
+
+    fn copy(&mut self, record: Record, copies: &mut Copies) {
+        let index = match self.known.get(&record.id).copied() {
+            Some(index) => {
+                let entry = &mut self.entries[index];
+                fill_gaps(&mut entry.record, record);
+                entry.has = Has::of(&entry.record);
+                self.cursor = self.after(index);
+                index
+            }
+            None => match role(&record) {
+                Some(role) => self.add_copy(record, role, copies),
+                None => return,
+            },
+        };
+        if !std::mem::replace(&mut self.entries[index].is_current, true) {
+            self.current.push(index);
+        }
+    }
+
+    /// A record that is first seen as a copy. Those after a summary are what was said before, under new names.
+    fn add_copy(&mut self, record: Record, role: Role, copies: &mut Copies) -> usize {
+        let is_summed_up = role == Role::Agent && text::of_content(&record.content).trim() == SUMMED_UP;
+        let role = if copies.summary.is_some() { Role::Hidden } else { role };
+        let counted = if self.counts_copies { Counted::Yes } else { Counted::Already };
+        let index = self.add(record, role, counted);
+        match copies.last_prompt.take() {
+            Some(prompt) if is_summed_up => {
+                copies.summary = Some(prompt);
+                self.entries[index].role = Role::Hidden;
+            }
+            _ if role == Role::Prompt => copies.last_prompt = Some(index),
+            _ => {}
+        }
+        index
+    }
+
+    fn rewind(&mut self, id: &str) {
+        let index = self.known.get(id).copied();
+        let place = index.and_then(|index| self.current.iter().rposition(|current| *current == index));
+        // Gemini forgets everything when it does not know the place.
+        let gone = self.current.split_off(place.unwrap_or(0));
+        for index in &gone {
+            self.entries[*index].is_current = false;
+        }
+        self.take_back(&gone);
+        self.cursor = self.current.last().map_or(Place::default(), |last| self.after(*last));
+    }
+
+    /// What is no longer among the current ones does not show.
+    fn take_back(&mut self, old: &[usize]) {
+        for index in old {
+            let entry = &mut self.entries[*index];
+            entry.shown = entry.shown.filter(|_| entry.is_current);
+        }
+    }
+
+    /// A record is written again.
+    fn renew(&mut self, index: usize, record: Record) {
+        let entry = &mut self.entries[index];
+        entry.record = renewed(&entry.record, record);
+        entry.has = Has::of(&entry.record);
+        self.remember(index);
+        if self.current.last() == Some(&index) {
+            self.cursor = self.after(index);
+        }
+    }
+
+    /// The model remembers it, and it shows.
+    fn remember(&mut self, index: usize) {
+        if !std::mem::replace(&mut self.entries[index].is_current, true) {
+            self.current.push(index);
+        }
+        self.show_again(index);
+    }
+
+    fn add(&mut self, record: Record, role: Role, counted: Counted) -> usize {
+        if role == Role::Prompt {
+            self.cursor = Place { turn: self.begin_turn(&record, counted), ..Place::default() };
+        }
+        self.keep_answers(&record);
+        let index = self.entries.len();
+        self.known.insert(record.id.clone(), index);
+        let has = Has::of(&record);
+        self.entries.push(Entry { record, role, place: self.cursor, has, shown: None, is_current: false });
+        self.cursor = self.after(index);
+        index
+    }
+
+    fn begin_turn(&mut self, record: &Record, counted: Counted) -> usize {
+        let fingerprint = text::fingerprint(&prompt_text(record));
+        let said = self.prompts.entry(fingerprint).or_default();
+        self.turns.push(turn_name(fingerprint, *said));
+        if matches!(counted, Counted::Yes) {
+            *said += 1;
+        }
+        self.turns.len() - 1
+    }
+
+    fn keep_answers(&mut self, record: &Record) {
+        for part in text::parts(&record.content) {
+            if let Some(id) = part.pointer("/functionResponse/id").and_then(Value::as_str) {
+                self.answers.entry(id.to_owned()).or_insert_with(|| part.clone());
+            }
+        }
+    }
+
+    /// Where the record after this one stands.
+    fn after(&self, index: usize) -> Place {
+        let Entry { role, place, has, .. } = &self.entries[index];
+        match role {
+            Role::Agent if has.calls => {
+                Place { turn: place.turn, round: place.round + 1, ..Place::default() }
+            }
+            Role::Agent => Place {
+                text: place.text + u32::from(has.text),
+                thought: place.thought + u32::from(has.thoughts),
+                ..*place
+            },
+            Role::Prompt | Role::Answers | Role::Summary | Role::Note | Role::Hidden => *place,
+        }
+    }
+
+    fn show(&mut self, index: usize) {
+        if self.entries[index].role == Role::Agent
+            && let Some(summary) = self.summary.take()
+        {
+            self.show(summary);
+        }
+        self.n_shown += 1;
+        self.entries[index].shown = Some(self.n_shown);
+    }
+
+    fn show_again(&mut self, index: usize) {
+        if self.entries[index].shown.is_none() {
+            self.show(index);
+        }
+    }
+}
+
+/// Whether a prompt is said for the first time as far as counting goes.
+#[derive(Clone, Copy)]
+enum Counted {
+    Yes,
+    Already,
+}
+
+/// What was found out about the records that a replacement brings.
+#[derive(Default)]
+struct Copies {
+    /// The record just before was a new prompt.
+    last_prompt: Option<usize>,
+    summary: Option<usize>,
+}
+
+/// What was spent on one call of the model.
+pub(super) fn usage(tokens: Tokens, model: Option<String>) -> Usage {
+    let usage = Usage {
+        input_tokens: tokens.input.saturating_sub(tokens.cached) + tokens.tool,
+        output_tokens: tokens.output + tokens.thoughts,
+        cache_read_tokens: tokens.cached,
+        thinking_tokens: tokens.thoughts,
+        model,
+        ..Usage::default()
+    };
+    usage.totalled()
+}
+
+/// What a person wrote.
+pub(super) fn prompt_text(record: &Record) -> String {
+    let shown = text::of_prompt(&record.display_content);
+    if shown.is_empty() { text::of_prompt(&record.content) } else { shown }
+}
+
+/// What the model said.
+pub(super) fn agent_text(record: &Record) -> String {
+    let text = text::spoken(&text::of_content(&record.content));
+    if text == INTERRUPTED { String::new() } else { text }
+}
+
+/// What the model thought, and its headings.
+pub(super) fn thinking(record: &Record) -> (String, Option<String>) {
+    let Some(thoughts) = &record.thoughts else { return (text::thoughts_of(&record.content), None) };
+    let mut texts = Vec::new();
+    let mut subjects = Vec::new();
+    for thought in thoughts {
+        let subject = thought.subject.as_deref().filter(|subject| !subject.is_empty());
+        let description = thought.description.as_deref().unwrap_or_default();
+        texts.push(match subject {
+            Some(subject) => format!("**{subject}**\n{description}"),
+            None => description.to_owned(),
+        });
+        subjects.extend(subject);
+    }
+    (texts.join("\n\n").trim().to_owned(), (!subjects.is_empty()).then(|| subjects.join(", ")))
+}
+
+impl Has {
+    fn of(record: &Record) -> Self {
+        let is_call = |part: &Value| part.get("functionCall").is_some();
+        Self {
+            text: !agent_text(record).is_empty(),
+            thoughts: !thinking(record).0.is_empty(),
+            calls: match &record.tool_calls {
+                Some(calls) => !calls.is_empty(),
+                None => text::parts(&record.content).any(is_call),
+            },
+        }
+    }
+}
+
+/// What a record is for people; `None` if nobody knows.
+fn role(record: &Record) -> Option<Role> {
+    match record.kind.as_str() {
+        "user" => Some(user_role(record)),
+        "gemini" => Some(Role::Agent),
+        "info" | "warning" | "error" => Some(Role::Note),
+        _ => None,
+    }
+}
+
+fn user_role(record: &Record) -> Role {
+    if text::parts(&record.content).any(|part| part.get("functionResponse").is_some()) {
+        return Role::Answers;
+    }
+    let said = prompt_text(record);
+    let said = said.trim();
+    let is_own = said.is_empty()
+        || GO_ON.contains(&said)
+        || CONTEXTS.iter().any(|context| said.starts_with(context));
+    if is_own { Role::Hidden } else { Role::Prompt }
+}
+
+fn turn_name(fingerprint: u64, said_before: u32) -> String {
+    match said_before {
+        0 => format!("{fingerprint:016x}"),
+        n => format!("{fingerprint:016x}.{n}"),
+    }
+}
+
+/// A record written again. Its time is when it was first written.
+fn renewed(old: &Record, new: Record) -> Record {
+    Record {
+        timestamp: old.timestamp.clone().or(new.timestamp),
+        display_content: if new.display_content.is_null() { old.display_content.clone() } else { new.display_content },
+        thoughts: new.thoughts.or_else(|| old.thoughts.clone()),
+        tokens: new.tokens.or(old.tokens),
+        model: new.model.or_else(|| old.model.clone()),
+        tool_calls: new.tool_calls.or_else(|| old.tool_calls.clone()),
+        ..new
+    }
+}
+
+/// A copy of a record is made from what the model is told, which is less and less: only what was missing is taken.
+fn fill_gaps(old: &mut Record, copy: Record) {
+    if old.content.is_null() {
+        old.content = copy.content;
+    }
+    old.thoughts = old.thoughts.take().or(copy.thoughts);
+    old.tokens = old.tokens.or(copy.tokens);
+    old.model = old.model.take().or(copy.model);
+    old.tool_calls = old.tool_calls.take().or(copy.tool_calls);
+}
+
+#[cfg(test)]
+mod tests;
