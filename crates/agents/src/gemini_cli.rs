@@ -29,7 +29,8 @@ use serde_json::Value;
 use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
-    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed, TranscriptPlan,
+    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
+    TranscriptPlan,
 };
 
 /// The installed program.

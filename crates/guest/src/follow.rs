@@ -19,7 +19,7 @@
 //! when it is whole. `"restart":true` stands on the first line of a file that was written anew, `"cut":true` on a line
 //! that was longer than 8 MiB. What the program wrote to a file before it printed a line is printed before that line.
 //!
-//! `SIGTERM`, `SIGINT` and `SIGHUP` are passed on to the program; once it is gone, or after two seconds, everything
+//! `SIGTERM`, `SIGINT` and `SIGHUP` are passed on to the program; once it is gone, or after a second, everything
 //! that still belongs to it is killed. What it left behind on purpose before that, such as a dev server, is not touched.
 //! The exit code is the program's own, or 128 and the signal's number; 127 if it could not be started.
 //! Start reading with [`run::follow`].

@@ -63,8 +63,9 @@ pub(super) struct Entry {
     pub(super) role: Role,
     pub(super) place: Place,
     has: Has,
-    /// Its number in the order in which records were shown; `None` if it was taken back.
-    shown: Option<u64>,
+    /// Its number in the order in which records came to show. One that is taken back and comes again keeps it.
+    number: Option<u64>,
+    is_shown: bool,
     /// Whether it is among what the model remembers.
     is_current: bool,
 }
@@ -174,13 +175,9 @@ impl Chat {
 
     /// All entries that show, in the order in which they came to show.
     pub(super) fn shown(&self) -> Vec<&Entry> {
-        let mut shown: Vec<&Entry> = self.entries.iter().filter(|entry| entry.shown.is_some()).collect();
-        // A summary that nothing follows shows last.
-        let at = |entry: &Entry| {
-            let is_waiting = self.summary.is_some_and(|index| std::ptr::eq(&raw const self.entries[index], entry));
-            if is_waiting { u64::MAX } else { entry.shown.unwrap_or(u64::MAX) }
-        };
-        shown.sort_by_key(|entry| at(entry));
+        let mut shown: Vec<&Entry> = self.entries.iter().filter(|entry| entry.is_shown).collect();
+        // A summary that nothing follows has no number yet: it shows last.
+        shown.sort_by_key(|entry| entry.number.unwrap_or(u64::MAX));
         shown
     }
 
@@ -196,6 +193,11 @@ impl Chat {
     /// The name of the turn that a prompt will begin.
     pub(super) fn next_turn(&self, fingerprint: u64) -> String {
         turn_name(fingerprint, self.prompts.get(&fingerprint).copied().unwrap_or_default())
+    }
+
+    /// Counts a prompt that no file will tell of.
+    pub(super) fn count(&mut self, fingerprint: u64) {
+        *self.prompts.entry(fingerprint).or_default() += 1;
     }
 
     /// How often each prompt was said.
@@ -221,9 +223,12 @@ impl Chat {
     /// What was spent, also on what was taken back.
     pub(super) fn usage(&self) -> Usage {
         let mut sum = Usage::default();
+        let mut model = None;
         for entry in &self.entries {
+            // A record that names no model is from the same one.
+            model = entry.record.model.as_ref().or(model);
             if let Some(tokens) = entry.record.tokens {
-                sum.add(&usage(tokens, entry.record.model.clone()));
+                sum.add(&usage(tokens, model.cloned()));
             }
         }
         sum
@@ -241,7 +246,8 @@ impl Chat {
     fn copied_call(&self, call: &Value) -> ToolCall {
         let field = |name: &str| call.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let answer = self.answers.get(&field("id"));
-        let failed = answer.is_some_and(|answer| answer.pointer("/functionResponse/response/error").is_some());
+        let failed =
+            answer.is_some_and(|answer| answer.pointer("/functionResponse/response/error").is_some());
         let status = answer.map(|_| if failed { "error" } else { "success" }.to_owned());
         ToolCall {
             id: field("id"),
@@ -262,7 +268,8 @@ impl Chat {
         for index in &old {
             self.entries[*index].is_current = false;
         }
-        let mut copies = Copies::default();
+        let is_loaded = old.iter().all(|index| self.entries[*index].role == Role::Hidden);
+        let mut copies = Copies { is_loaded, ..Copies::default() };
         for message in messages {
             let Ok(record) = serde_json::from_str::<Record>(message.get()) else { continue };
             self.copy(record, &mut copies);
@@ -270,14 +277,13 @@ impl Chat {
         if let Some(summary) = copies.summary {
             // What the model forgot was said nevertheless, and the turn goes on as if nothing had happened.
             self.cursor = before;
-            self.entries[summary].role = Role::Summary;
-            self.show(summary);
+            self.entries[summary].is_shown = true;
             self.summary = Some(summary);
             return Heard::Compacted(summary);
         }
         self.take_back(&old);
         for place in 0..self.current.len() {
-            self.show_again(self.current[place]);
+            self.show(self.current[place]);
         }
         Heard::Quiet
     }
@@ -309,7 +315,8 @@ impl Chat {
         let index = self.add(record, role, counted);
         match copies.last_prompt.take() {
             Some(prompt) if is_summed_up => {
-                copies.summary = Some(prompt);
+                copies.summary = (!copies.is_loaded).then_some(prompt);
+                self.entries[prompt].role = Role::Summary;
                 self.entries[index].role = Role::Hidden;
             }
             _ if role == Role::Prompt => copies.last_prompt = Some(index),
@@ -334,7 +341,7 @@ impl Chat {
     fn take_back(&mut self, old: &[usize]) {
         for index in old {
             let entry = &mut self.entries[*index];
-            entry.shown = entry.shown.filter(|_| entry.is_current);
+            entry.is_shown &= entry.is_current;
         }
     }
 
@@ -354,7 +361,7 @@ impl Chat {
         if !std::mem::replace(&mut self.entries[index].is_current, true) {
             self.current.push(index);
         }
-        self.show_again(index);
+        self.show(index);
     }
 
     fn add(&mut self, record: Record, role: Role, counted: Counted) -> usize {
@@ -365,7 +372,15 @@ impl Chat {
         let index = self.entries.len();
         self.known.insert(record.id.clone(), index);
         let has = Has::of(&record);
-        self.entries.push(Entry { record, role, place: self.cursor, has, shown: None, is_current: false });
+        self.entries.push(Entry {
+            record,
+            role,
+            place: self.cursor,
+            has,
+            number: None,
+            is_shown: false,
+            is_current: false,
+        });
         self.cursor = self.after(index);
         index
     }
@@ -410,13 +425,11 @@ impl Chat {
         {
             self.show(summary);
         }
-        self.n_shown += 1;
-        self.entries[index].shown = Some(self.n_shown);
-    }
-
-    fn show_again(&mut self, index: usize) {
-        if self.entries[index].shown.is_none() {
-            self.show(index);
+        let entry = &mut self.entries[index];
+        entry.is_shown = true;
+        if entry.number.is_none() {
+            self.n_shown += 1;
+            entry.number = Some(self.n_shown);
         }
     }
 }
@@ -431,6 +444,8 @@ enum Counted {
 /// What was found out about the records that a replacement brings.
 #[derive(Default)]
 struct Copies {
+    /// Nothing was there before: it is not a change but what is gone on from.
+    is_loaded: bool,
     /// The record just before was a new prompt.
     last_prompt: Option<usize>,
     summary: Option<usize>,
@@ -508,9 +523,8 @@ fn user_role(record: &Record) -> Role {
     }
     let said = prompt_text(record);
     let said = said.trim();
-    let is_own = said.is_empty()
-        || GO_ON.contains(&said)
-        || CONTEXTS.iter().any(|context| said.starts_with(context));
+    let is_own =
+        said.is_empty() || GO_ON.contains(&said) || CONTEXTS.iter().any(|context| said.starts_with(context));
     if is_own { Role::Hidden } else { Role::Prompt }
 }
 
@@ -525,7 +539,11 @@ fn turn_name(fingerprint: u64, said_before: u32) -> String {
 fn renewed(old: &Record, new: Record) -> Record {
     Record {
         timestamp: old.timestamp.clone().or(new.timestamp),
-        display_content: if new.display_content.is_null() { old.display_content.clone() } else { new.display_content },
+        display_content: if new.display_content.is_null() {
+            old.display_content.clone()
+        } else {
+            new.display_content
+        },
         thoughts: new.thoughts.or_else(|| old.thoughts.clone()),
         tokens: new.tokens.or(old.tokens),
         model: new.model.or_else(|| old.model.clone()),

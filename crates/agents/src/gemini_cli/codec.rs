@@ -51,6 +51,8 @@ struct Turn {
     /// The id of its block, if it came from us.
     message: Option<BlockId>,
     fingerprint: Option<u64>,
+    /// The process has said that it works.
+    has_init: bool,
     /// Its name in ids.
     name: Option<String>,
     /// The file has come to it.
@@ -63,6 +65,8 @@ struct Turn {
     /// Blocks that the file has completed.
     completed: HashSet<BlockId>,
     n_errors: u32,
+    /// What happened before the prompt was heard of, and shows after it.
+    held: Vec<Output>,
 }
 
 /// A call, and what was said about it.
@@ -138,6 +142,7 @@ impl GeminiCodec {
 
     /// Completes what nobody else will complete.
     fn wind_up(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        out.append(&mut self.turn.held);
         self.close_rounds(at, out);
         self.close_results(out);
         self.close_threads(at, out);

@@ -41,7 +41,8 @@ fn home(path: &str, text: impl Into<Vec<u8>>) -> Option<LayoutFile> {
 
 fn settings(profile: &AgentProfile) -> Value {
     let servers = profile.bundled_mcps.iter().chain(&profile.external_mcps);
-    let servers: Map<String, Value> = servers.map(|server| (server.name.clone(), mcp_server(server))).collect();
+    let servers: Map<String, Value> =
+        servers.map(|server| (server.name.clone(), mcp_server(server))).collect();
     let mut settings = json!({
         // With an address of its own for the model, Gemini refuses to start unless this is said.
         "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },

@@ -131,9 +131,8 @@ fn drafts(chat: &Chat, id: &ConversationId, without: Role) -> Vec<Draft> {
 fn thread(child: &Child, origin: Option<&Origin>) -> Vec<Draft> {
     let shown = child.chat.shown();
     let task = shown.iter().find(|entry| entry.role == Role::Prompt);
-    let began = task.map_or(start(&child.chat), |task| {
-        time(task.record.timestamp.as_deref(), start(&child.chat))
-    });
+    let began =
+        task.map_or(start(&child.chat), |task| time(task.record.timestamp.as_deref(), start(&child.chat)));
     let call = origin.map(|origin| Call::of(&origin.call, origin.at));
     let opened = SubagentThread {
         thread: child.id.clone(),

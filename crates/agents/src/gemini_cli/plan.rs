@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn a_saved_chat_goes_where_gemini_looks_for_it() {
         let plan = ChatPlan { session: SessionId(uuid::Uuid::nil()) };
-        let line = br#"{"sessionId":"ab/../cdefgh","projectHash":"x","startTime":"2026-11-15T19:14:20.174Z"}"#;
+        let line =
+            br#"{"sessionId":"ab/../cdefgh","projectHash":"x","startTime":"2026-11-15T19:14:20.174Z"}"#;
         assert_eq!(
             plan.path(&TranscriptName::Main, line).as_deref(),
             Some("workspace/chats/session-2026-11-15T19-14-ab----cd.jsonl")

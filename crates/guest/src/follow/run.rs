@@ -26,8 +26,8 @@ use super::{
 /// How often files are looked at when the program prints nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long the program may take to end after a signal.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long the program may take to end after a signal. Whoever sent it waits for that.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How long an output that others still hold open may be silent after the program has ended, and how long it is
 /// listened to at most. What the program itself wrote is there before it ends.

@@ -72,7 +72,11 @@ impl Outcome {
 
     /// The end as the last line tells it; only once.
     pub(super) fn of_finish(&mut self, has_failed: bool) -> Option<TurnEnd> {
-        let unknown = || Trouble { message: "the agent failed without saying why".to_owned(), code: None, is_api: false };
+        let unknown = || Trouble {
+            message: "the agent failed without saying why".to_owned(),
+            code: None,
+            is_api: false,
+        };
         let trouble = self.trouble.take().or_else(|| has_failed.then(unknown));
         let end = match trouble {
             _ if has_failed && self.is_interrupted => TurnEnd::Interrupted,

@@ -38,9 +38,10 @@ impl GeminiCodec {
     /// A recording may hold several processes, one after the other.
     pub(super) fn on_init(&mut self, init: Init) {
         self.model = init.model.filter(|model| !model.starts_with("auto"));
-        if self.turn.message.is_none() && !self.turn.is_in_file {
+        if self.turn.has_init {
             self.turn = Turn::default();
         }
+        self.turn.has_init = true;
     }
 
     pub(super) fn on_prompt(&mut self, message: &Message, at: Timestamp, out: &mut Vec<Output>) {
@@ -48,12 +49,16 @@ impl GeminiCodec {
             return;
         }
         self.enter_turn(&message.content);
+        if !self.has_files {
+            self.chat.count(text::fingerprint(&message.content));
+        }
         let at = time(message.timestamp.as_deref(), at);
         let block = prompt_block(&self.turn_name(), &message.content, at);
         // The file may have said so already, with its own time.
         if !self.turn.completed.contains(block.id()) {
             out.push(complete(block));
         }
+        out.append(&mut self.turn.held);
     }
 
     pub(super) fn on_text(&mut self, message: &Message, at: Timestamp, out: &mut Vec<Output>) {
@@ -117,7 +122,9 @@ impl GeminiCodec {
         self.close_text(self.turn.round, at, out);
         self.turn.has_results = true;
         let has_files = self.has_files;
-        let Some(tracked) = self.calls.get_mut(&result.tool_id).filter(|tracked| !tracked.is_settled) else { return };
+        let Some(tracked) = self.calls.get_mut(&result.tool_id).filter(|tracked| !tracked.is_settled) else {
+            return;
+        };
         let has_failed = result.error.is_some() || result.status.as_deref() == Some("error");
         tracked.call.status = if has_failed { BlockStatus::Error } else { BlockStatus::Success };
         if is_agent_tool(&tracked.call.name) && has_files {
@@ -187,7 +194,9 @@ impl GeminiCodec {
     /// Completes a round's text with what was printed of it, if nobody completed it.
     fn close_text(&mut self, number: u32, at: Timestamp, out: &mut Vec<Output>) {
         let id = text_id(&self.turn_name(), number, 0);
-        let Some(round) = self.turn.rounds.get_mut(&number).filter(|round| round.text == Slot::Open) else { return };
+        let Some(round) = self.turn.rounds.get_mut(&number).filter(|round| round.text == Slot::Open) else {
+            return;
+        };
         round.text = Slot::Settled;
         let content = text::spoken(&round.printed);
         if content.is_empty() {

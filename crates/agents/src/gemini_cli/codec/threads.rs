@@ -58,7 +58,9 @@ impl GeminiCodec {
             let Some(task) = thread.task() else { continue };
             let fingerprint = text::fingerprint(&task);
             let is_free = |call: &&mut Call| {
-                call.agent.is_none() && is_agent_tool(&call.name) && text::fingerprint(&call.task()) == fingerprint
+                call.agent.is_none()
+                    && is_agent_tool(&call.name)
+                    && text::fingerprint(&call.task()) == fingerprint
             };
             let calls = self.calls.values_mut().map(|tracked| &mut tracked.call).filter(is_free);
             // Two calls with the same task are taken up in the order in which they were made.

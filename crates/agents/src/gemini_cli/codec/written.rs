@@ -37,14 +37,19 @@ impl GeminiCodec {
             Heard::Nothing => self.unrecognized(line.line.as_bytes(), out),
             Heard::Quiet => {}
             Heard::Record(index) => self.on_record(index, at, out),
-            Heard::Compacted(index) => {
-                let summary = text::of_content(&self.chat.entry(index).record.content);
-                let block = blocks::compacted(self.chat.entry(index), at_of(self, index, at));
-                let (before, after) = (None, None);
-                out.push(event(EventBody::ContextCompacted { summary: Some(summary), before, after }));
-                out.push(complete(block));
-            }
+            Heard::Compacted(index) => self.on_compacted(index, at, out),
         }
+    }
+
+    /// It happens before the prompt is written, but after it was said.
+    fn on_compacted(&mut self, index: usize, at: Timestamp, out: &mut Vec<Output>) {
+        let entry = self.chat.entry(index);
+        let summary = Some(text::of_content(&entry.record.content));
+        let block = blocks::compacted(entry, at_of(self, index, at));
+        let compacted = EventBody::ContextCompacted { summary, before: None, after: None };
+        let outputs = [event(compacted), complete(block)];
+        let has_begun = self.turn.fingerprint.is_some();
+        if has_begun { out.extend(outputs) } else { self.turn.held.extend(outputs) }
     }
 
     fn on_record(&mut self, index: usize, at: Timestamp, out: &mut Vec<Output>) {
@@ -75,6 +80,7 @@ impl GeminiCodec {
             let block = super::prompt_block(&name, &said, at);
             self.turn.completed.insert(block.id().clone());
             out.push(complete(block));
+            out.append(&mut self.turn.held);
         }
         out.push(self.state());
     }
@@ -146,7 +152,9 @@ impl GeminiCodec {
             }
         }
         ids.sort();
-        out.extend(ids.into_iter().map(|id| update(id, serde_json::json!({ "status": BlockStatus::Running }))));
+        out.extend(
+            ids.into_iter().map(|id| update(id, serde_json::json!({ "status": BlockStatus::Running }))),
+        );
     }
 
     fn settle_calls(&mut self, calls: &[ToolCall], at: Timestamp, out: &mut Vec<Output>) {
