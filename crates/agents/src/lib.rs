@@ -22,8 +22,8 @@ mod acp;
 mod builtin;
 mod claude_code;
 mod codex;
-mod opencode;
 mod gemini_cli;
+mod opencode;
 
 pub use contract::{
     Adapter, Answer, Ask, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output,

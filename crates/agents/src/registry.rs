@@ -1,6 +1,9 @@
 //! All agents there are.
 
-use crate::{Adapter, acp::Acp, builtin::Builtin, claude_code::ClaudeCode, codex::Codex, gemini_cli::GeminiCli, opencode::OpenCode};
+use crate::{
+    Adapter, acp::Acp, builtin::Builtin, claude_code::ClaudeCode, codex::Codex, gemini_cli::GeminiCli,
+    opencode::OpenCode,
+};
 
 /// One line for each agent; the first is the default.
 static ADAPTERS: &[&dyn Adapter] = &[&Builtin, &ClaudeCode, &GeminiCli, &OpenCode, &Codex, &Acp];

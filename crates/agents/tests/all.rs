@@ -13,9 +13,9 @@ mod builtin;
 mod claude_code;
 #[path = "all/codex.rs"]
 mod codex;
-#[path = "all/opencode.rs"]
-mod opencode;
 #[path = "all/gemini_cli.rs"]
 mod gemini_cli;
+#[path = "all/opencode.rs"]
+mod opencode;
 #[path = "all/support.rs"]
 mod support;

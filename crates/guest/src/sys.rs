@@ -97,16 +97,6 @@ impl BeforeExec {
     }
 }
 
-/// Makes `command` end when the thread that starts it does, however that ends.
-pub(crate) fn die_with_parent(command: &mut Command) {
-    // SAFETY: the closure allocates nothing, takes no lock and makes one system call, so it may run after a fork.
-    unsafe {
-        command.pre_exec(|| {
-            Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
-        })
-    };
-}
-
 fn landlock_restrict_self(ruleset: RawFd) -> io::Result<()> {
     // SAFETY: the call takes two numbers and touches no memory of ours.
     let result = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0u32) };
