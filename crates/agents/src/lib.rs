@@ -10,12 +10,11 @@
 mod contract;
 mod layout;
 mod registry;
-mod subagent;
-mod subagents;
 mod transcripts;
 
 mod fields;
 mod rpc;
+mod subagent;
 mod subagents;
 
 mod acp;
