@@ -11,6 +11,7 @@ mod suite {
     pub(crate) mod input;
     pub(crate) mod kill;
     pub(crate) mod life;
+    pub(crate) mod real;
     pub(crate) mod sandbox;
     pub(crate) mod session;
     pub(crate) mod stream;

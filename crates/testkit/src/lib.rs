@@ -12,11 +12,13 @@
     reason = "a test kit says what went wrong by panicking"
 )]
 
+mod agents;
 mod client;
 mod events;
 mod processes;
 mod server;
 
+pub use agents::agents_directory;
 pub use client::{TestAnswer, TestClient};
 pub use events::{TestEvent, TestEvents};
 pub use processes::{Process, descendants, wait_until_gone};

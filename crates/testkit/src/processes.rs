@@ -54,6 +54,13 @@ impl Process {
         let _ = kill_process(pid, signal);
     }
 
+    /// The words it was started with; empty if it is gone.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let words = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        String::from_utf8_lossy(&words).replace('\0', " ")
+    }
+
     /// Whether it still runs; one that only waits to be reaped does not.
     #[must_use]
     pub fn is_alive(&self) -> bool {

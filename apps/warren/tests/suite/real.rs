@@ -1,0 +1,367 @@
+//! Every real agent, from the npm registry, in the real sandbox, through the REST API. Only the model is scripted.
+//!
+//! Each test is one capability; the agents that have it are its cases. `docs/agents.md` is the table of both.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use warren_domain::{RunId, SessionId};
+use warren_testkit::{Setup, TestClient, TestEvent, TestServer};
+
+use super::session::{assert_contiguous, folded};
+
+const CLAUDE: &str = "claude-code";
+const GEMINI: &str = "gemini-cli";
+const OPENCODE: &str = "opencode";
+const CODEX: &str = "codex";
+
+/// All agents that are programs of their own.
+const ALL: [&str; 4] = [CLAUDE, GEMINI, OPENCODE, CODEX];
+
+async fn server(agents: &[&str]) -> TestServer {
+    Setup::new().agents(agents).await.start().await
+}
+
+async fn session(client: &TestClient, agent: &str, more: Value) -> SessionId {
+    let mut body = json!({"type": agent});
+    body.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+    let made = client.post("/api/sessions", &body).await.expect(StatusCode::CREATED);
+    made["sessionId"].as_str().expect("an id").parse().expect("an id")
+}
+
+/// The blocks of a run's events, each as it was when it was whole.
+fn whole<'a>(events: &'a [TestEvent], kind: &str) -> Vec<&'a Value> {
+    let completed = events.iter().filter(|event| event.kind() == "block_complete");
+    completed.map(|event| &event.json["block"]).filter(|block| block["type"] == kind).collect()
+}
+
+fn text_of(events: &[TestEvent]) -> String {
+    whole(events, "assistant_text").iter().filter_map(|block| block["content"].as_str()).collect()
+}
+
+fn outputs_of(events: &[TestEvent]) -> String {
+    whole(events, "tool_result").iter().map(|block| block["output"].to_string()).collect()
+}
+
+#[track_caller]
+fn assert_ends(agent: &str, events: &[TestEvent], kind: &str) {
+    let last = events.last().expect("events");
+    assert_eq!(last.kind(), kind, "{agent}: {:#}", last.json);
+}
+
+/// Nothing an agent of the pinned version says is beyond its codec.
+#[track_caller]
+fn assert_understood(agent: &str, events: &[TestEvent]) {
+    let strange: Vec<_> = events.iter().filter(|event| event.kind() == "unrecognized").collect();
+    assert!(strange.is_empty(), "{agent}: {strange:#?}");
+}
+
+#[tokio::test]
+async fn text_and_thinking_stream_and_are_kept() {
+    let server = server(&ALL).await;
+    let client = server.admin();
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        let events = client.run(session, "think about it").await;
+        assert_ends(agent, &events, "run_completed");
+        assert_understood(agent, &events);
+        assert!(!text_of(&events).is_empty(), "{agent}");
+        assert!(!whole(&events, "thinking").is_empty(), "{agent} shows its thoughts");
+        let users = whole(&events, "user_message");
+        assert_eq!(users.len(), 1, "{agent}: {users:#?}");
+        let run = events[0].json["runId"].as_str().expect("a run");
+        assert_eq!(
+            (&users[0]["id"], &users[0]["content"]),
+            (&json!(format!("msg-{run}")), &json!("think about it"))
+        );
+        let last = events.last().expect("events");
+        assert!(last.json["usage"]["outputTokens"].as_u64() > Some(0), "{agent}: {:#}", last.json);
+        assert!(last.json["costUSD"].as_f64() > Some(0.0), "{agent}: {:#}", last.json);
+        assert_contiguous(&client.log(session).await);
+    }
+}
+
+#[tokio::test]
+async fn tools_run_fail_and_run_side_by_side() {
+    let server = server(&ALL).await;
+    let client = server.admin();
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        let events = client.run(session, "run: echo marzipan > made.txt; cat made.txt").await;
+        assert_ends(agent, &events, "run_completed");
+        assert!(outputs_of(&events).contains("marzipan"), "{agent}: {}", outputs_of(&events));
+        let call = whole(&events, "tool_use").pop().expect("a call").clone();
+        assert_eq!(call["status"], "success", "{agent}: {call:#}");
+        let made =
+            events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "made.txt");
+        assert!(made, "{agent}: the file is in the log");
+
+        let events = client.run(session, "show me a failing tool").await;
+        assert_ends(agent, &events, "run_completed");
+        let failed = whole(&events, "tool_result").iter().any(|block| block["isError"] == true)
+            || whole(&events, "tool_use").iter().any(|block| block["status"] == "error");
+        assert!(failed, "{agent}: {:#?}", whole(&events, "tool_result"));
+
+        let events = client.run(session, "use tools in parallel").await;
+        assert_ends(agent, &events, "run_completed");
+        assert!(whole(&events, "tool_result").len() >= 2, "{agent}");
+        assert_understood(agent, &events);
+    }
+}
+
+#[tokio::test]
+async fn a_subagent_has_a_thread_of_its_own() {
+    let agents = [CLAUDE, GEMINI, OPENCODE];
+    let server = server(&agents).await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({})).await;
+        let events = client.run(session, "ask a subagent for a review").await;
+        assert_ends(agent, &events, "run_completed");
+        let log = client.log(session).await;
+        let all = folded(&log);
+        let threads: Vec<_> = all.subagents().collect();
+        assert_eq!(threads.len(), 1, "{agent}");
+        let blocks = serde_json::to_value(threads[0].1).expect("JSON");
+        let kinds: Vec<_> = blocks.as_array().expect("blocks").iter().map(|block| &block["type"]).collect();
+        assert_eq!(kinds[..2], ["system", "user_message"], "{agent}: {blocks:#}");
+        assert_eq!(kinds.last(), Some(&&json!("system")), "{agent}: {blocks:#}");
+        assert!(kinds.contains(&&json!("assistant_text")), "{agent}: {blocks:#}");
+        for kind in ["subagent_started", "subagent_completed"] {
+            assert_eq!(log.iter().filter(|event| event.kind() == kind).count(), 1, "{agent}: {kind}");
+        }
+    }
+}
+
+/// Waits for an entry of a run.
+async fn until(
+    client: &TestClient,
+    session: SessionId,
+    is_it: impl Fn(&TestEvent) -> bool,
+) -> Vec<TestEvent> {
+    let mut events = client.events(session, warren_domain::Seq(0)).await;
+    events.until(is_it).await
+}
+
+async fn end_of(client: &TestClient, session: SessionId, run: RunId) -> TestEvent {
+    until(client, session, |event| event.ends_run(run)).await.pop().expect("an end")
+}
+
+#[tokio::test]
+async fn an_interrupt_stops_text_and_tools_and_the_session_goes_on() {
+    let server = Setup::new().agents(&ALL).await.start().await;
+    let client = server.admin();
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        let (run, _) = client.message_send(session, "count to 500").await;
+        until(&client, session, |event| event.kind() == "text_delta").await;
+        client
+            .post(&format!("/api/sessions/{session}/interrupt"), &json!({}))
+            .await
+            .expect(StatusCode::ACCEPTED);
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_interrupted", "{agent}: {:#}", end.json);
+
+        let (run, _) = client.message_send(session, "run: touch began; sleep 300").await;
+        until(&client, session, |event| event.kind() == "file_changed" && event.json["path"] == "began")
+            .await;
+        client
+            .post(&format!("/api/sessions/{session}/interrupt"), &json!({}))
+            .await
+            .expect(StatusCode::ACCEPTED);
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_interrupted", "{agent}: {:#}", end.json);
+
+        let events = client.run(session, "hello").await;
+        assert_ends(agent, &events, "run_completed");
+        let left =
+            server.processes().iter().filter(|process| process.command().contains("sleep 300")).count();
+        assert_eq!(left, 0, "{agent}: what it started is gone");
+    }
+}
+
+#[tokio::test]
+async fn an_unloaded_session_goes_on_in_a_new_sandbox_and_remembers() {
+    let server = server(&ALL).await;
+    let client = server.admin();
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        client.run(session, "remember the word marzipan").await;
+        client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
+        // Another machine has nothing of the agent's home but what was saved.
+        let home = server.directory().join("sessions").join(session.to_string()).join("home");
+        assert!(home.exists(), "{}", home.display());
+        std::fs::remove_dir_all(&home).expect("removed");
+        let events = client.run(session, "what word did I tell you?").await;
+        assert_ends(agent, &events, "run_completed");
+        assert!(text_of(&events).contains("marzipan"), "{agent}: {}", text_of(&events));
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_is_killed_fails_its_run_and_the_next_message_goes_on() {
+    let server = Setup::new().agents(&ALL).await.start().await;
+    let client = server.admin();
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        client.run(session, "remember the word marzipan").await;
+        let (run, _) = client.message_send(session, "run: touch began; sleep 300").await;
+        until(&client, session, |event| event.kind() == "file_changed" && event.json["path"] == "began")
+            .await;
+        let of_agent = |command: &str| command.contains("/opt/agents/") && !command.contains("/warren/guest");
+        let victims: Vec<_> =
+            server.processes().into_iter().filter(|process| of_agent(&process.command())).collect();
+        assert!(!victims.is_empty(), "{agent}");
+        victims.iter().for_each(|process| process.signal(rustix::process::Signal::KILL));
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_failed", "{agent}: {:#}", end.json);
+        assert!(!end.json["message"].as_str().expect("a message").is_empty());
+
+        let events = client.run(session, "what word did I tell you?").await;
+        assert_ends(agent, &events, "run_completed");
+        assert!(text_of(&events).contains("marzipan"), "{agent}: {}", text_of(&events));
+        let left =
+            server.processes().iter().filter(|process| process.command().contains("sleep 300")).count();
+        assert_eq!(left, 0, "{agent}: no process is left");
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_the_model_is_tried_again_and_one_that_stays_fails_the_run() {
+    let server = server(&ALL).await;
+    let client = server.admin();
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        let events = client.run(session, "error 529 once").await;
+        assert_ends(agent, &events, "run_completed");
+        let statuses: Vec<_> = events
+            .iter()
+            .filter(|event| event.kind() == "model_called")
+            .map(|event| event.json["status"].clone())
+            .collect();
+        assert!(statuses.contains(&json!(529)) || statuses.contains(&json!(503)), "{agent}: {statuses:?}");
+
+        let events = client.run(session, "error 400").await;
+        assert_ends(agent, &events, "run_failed");
+        let last = events.last().expect("events");
+        assert_eq!(last.json["code"], "LLM_ERROR", "{agent}: {:#}", last.json);
+    }
+}
+
+/// The approval that a session's agent waits for.
+async fn pending(client: &TestClient, session: SessionId) -> Value {
+    until(client, session, |event| event.kind() == "approval_requested").await;
+    for _ in 0..100 {
+        let page = client.get(&format!("/api/approvals?status=pending&sessionId={session}")).await;
+        let page = page.expect(StatusCode::OK);
+        if let Some(approval) = page["approvals"].as_array().and_then(|all| all.first()) {
+            return approval.clone();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("nothing is pending");
+}
+
+async fn answer(client: &TestClient, approval: &Value, body: Value) -> Value {
+    let path = format!("/api/approvals/{}", approval["approvalId"].as_str().expect("an id"));
+    client.post(&path, &body).await.expect(StatusCode::OK)
+}
+
+#[tokio::test]
+async fn a_tool_waits_for_a_person_who_allows_or_denies_it() {
+    let agents = [CLAUDE, OPENCODE, CODEX];
+    let server = server(&agents).await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
+        let (run, _) = client.message_send(session, "run: touch allowed.txt && echo marzipan").await;
+        let asked = pending(&client, session).await;
+        assert_eq!((&asked["kind"], &asked["status"]), (&json!("permission"), &json!("pending")), "{agent}");
+        let resolved = answer(&client, &asked, json!({"decision": "allow"})).await;
+        assert_eq!(resolved["status"], "resolved");
+        assert_eq!(
+            answer(&client, &asked, json!({"decision": "allow"})).await,
+            resolved,
+            "the same answer again"
+        );
+        let path = format!("/api/approvals/{}", asked["approvalId"].as_str().expect("an id"));
+        let other = client.post(&path, &json!({"decision": "deny"})).await;
+        assert_eq!(other.refusal(), (409, "APPROVAL_NOT_PENDING"));
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_completed", "{agent}: {:#}", end.json);
+        let log = client.log(session).await;
+        let made =
+            |name: &str| log.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == name);
+        assert!(made("allowed.txt"), "{agent}");
+
+        let session = self::session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
+        let (run, _) = client.message_send(session, "run: touch denied.txt").await;
+        let asked = pending(&client, session).await;
+        answer(&client, &asked, json!({"decision": "deny", "message": "not today"})).await;
+        let end = end_of(&client, session, run).await;
+        assert!(end.kind() == "run_completed" || end.kind() == "run_interrupted", "{agent}: {:#}", end.json);
+        let log = client.log(session).await;
+        assert!(
+            !log.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "denied.txt")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_by_a_person() {
+    let agents = [CLAUDE, OPENCODE];
+    let server = server(&agents).await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
+        let (run, _) = client.message_send(session, "ask me a question").await;
+        let asked = pending(&client, session).await;
+        assert_eq!(asked["kind"], "question", "{agent}: {asked:#}");
+        let question = &asked["detail"]["questions"][0];
+        let label = question["options"][0]["label"].as_str().expect("an option").to_owned();
+        let answers = json!({question["question"].as_str().expect("a question"): label});
+        answer(&client, &asked, json!({"decision": "allow", "answers": answers})).await;
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_completed", "{agent}: {:#}", end.json);
+        let said = client.log(session).await;
+        assert!(text_of(&said).contains(&label), "{agent}: {}", text_of(&said));
+    }
+}
+
+#[tokio::test]
+async fn a_message_reaches_an_agent_that_is_at_work() {
+    let agents = [CLAUDE, CODEX];
+    let server = server(&agents).await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({})).await;
+        let (run, _) = client.message_send(session, "run: touch began; sleep 3").await;
+        until(&client, session, |event| event.kind() == "file_changed" && event.json["path"] == "began")
+            .await;
+        let body = json!({"content": "and hello", "whenBusy": "steer"});
+        let sent = client.post(&format!("/api/sessions/{session}/messages"), &body).await;
+        let steered = sent.expect(StatusCode::ACCEPTED)["runId"].as_str().expect("a run").to_owned();
+        end_of(&client, session, run).await;
+        let taken =
+            client.get(&format!("/api/sessions/{session}/runs/{steered}")).await.expect(StatusCode::OK);
+        assert_eq!(taken["status"], "steered", "{agent}: {taken:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_of_an_mcp_server_is_used() {
+    let server = server(&ALL).await;
+    let client = server.admin();
+    let profile = json!({
+        "bundledMCPs": [{"name": "demo", "command": "node", "args": ["/workspace/mcp_demo.mjs"]}],
+        "defaultWorkspaceFiles": [{"path": "mcp_demo.mjs", "content": include_str!("real/mcp_demo.mjs")}],
+    });
+    client.put("/api/profiles/with-mcp", &profile).await.expect(StatusCode::OK);
+    for agent in ALL {
+        let session = session(&client, agent, json!({"agentProfileReference": "with-mcp"})).await;
+        let events = client.run(session, "mcp: add {\"a\": 20, \"b\": 22}").await;
+        assert_ends(agent, &events, "run_completed");
+        assert!(outputs_of(&events).contains("42"), "{agent}: {}", outputs_of(&events));
+    }
+}

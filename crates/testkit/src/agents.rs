@@ -1,0 +1,53 @@
+//! The real agents, from the npm registry, installed once for all tests.
+
+use std::{path::PathBuf, process::Stdio};
+
+use tokio::process::Command;
+
+use crate::{Setup, program};
+
+/// Where tests install agents' programs, unless the environment names another place.
+///
+/// # Panics
+/// When this crate does not lie where it was built.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says where large things are kept")]
+pub fn agents_directory() -> PathBuf {
+    std::env::var_os("WARREN_TEST_AGENTS").map_or_else(
+        || {
+            program()
+                .parent()
+                .and_then(|directory| directory.parent())
+                .expect("a target directory")
+                .join("agents")
+        },
+        PathBuf::from,
+    )
+}
+
+impl Setup {
+    /// With the programs of these agents, which are installed first if they are not there yet.
+    ///
+    /// # Panics
+    /// When one cannot be installed.
+    pub async fn agents(self, names: &[&str]) -> Self {
+        let directory = agents_directory();
+        let home = tempfile::tempdir().expect("a temporary directory");
+        for name in names {
+            if directory.join(name).join("current.json").exists() {
+                continue;
+            }
+            #[expect(clippy::disallowed_methods, reason = "the program itself installs them")]
+            let output = Command::new(program())
+                .args(["agents", "install", name, "--dir"])
+                .arg(home.path())
+                .env("WARREN_AGENTS_DIRECTORY", &directory)
+                .stdin(Stdio::null())
+                .output()
+                .await
+                .expect("the program runs");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        self.config(&format!("[agents]\ndirectory = {:?}", directory.display().to_string()))
+    }
+}
