@@ -35,6 +35,10 @@ use crate::{
 /// The installed program.
 const PROGRAM: &str = "codex";
 
+/// The model that is asked for when nobody names one. Codex's own choice changes with its releases and with what an
+/// account may use, and some of its models work by writing programs instead of calling tools.
+const DEFAULT_MODEL: &str = "gpt-5.5";
+
 /// The adapter.
 pub(crate) struct Codex;
 
@@ -91,7 +95,7 @@ fn beginning(request: &LaunchRequest<'_>) -> codec::Plan {
         "approvalPolicy": policy,
         "sandbox": "danger-full-access",
     });
-    let model = request.model.or(request.profile.model.as_deref());
+    let model = request.model.or(request.profile.model.as_deref()).or(Some(DEFAULT_MODEL));
     let instructions = request.profile.system_prompt.as_deref().filter(|text| !text.trim().is_empty());
     for (key, value) in [("model", model), ("developerInstructions", instructions)] {
         if let Some(value) = value {
@@ -107,7 +111,10 @@ fn beginning(request: &LaunchRequest<'_>) -> codec::Plan {
         }
         None => "thread/start",
     };
-    codec::Plan { method, params, permission_mode: request.permission_mode }
+    let profile = request.profile;
+    let servers = profile.bundled_mcps.iter().chain(&profile.external_mcps);
+    let mcp_servers = servers.map(|server| server.name.clone()).collect();
+    codec::Plan { method, params, permission_mode: request.permission_mode, mcp_servers }
 }
 
 #[cfg(test)]

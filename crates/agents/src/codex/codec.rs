@@ -1,6 +1,6 @@
 //! The app server's conversation, and what was recorded of it or of `exec --json`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use warren_domain::{
@@ -40,6 +40,8 @@ pub(super) struct Plan {
     /// Its parameters.
     pub(super) params: Value,
     pub(super) permission_mode: PermissionMode,
+    /// Servers whose tools the first turn must have: Codex starts them beside the thread and does not wait.
+    pub(super) mcp_servers: HashSet<String>,
 }
 
 pub(super) struct CodexCodec {
@@ -50,6 +52,10 @@ pub(super) struct CodexCodec {
     pub(super) story: Story,
     prompt: Option<Prompt>,
     turn: Option<String>,
+    /// The thread, while its turn waits for MCP servers.
+    opened: Option<String>,
+    /// MCP servers that neither started nor failed yet.
+    starting: HashSet<String>,
     asked: HashMap<String, Pending>,
     /// What the thread had spent before this run.
     spent_before: Option<Tokens>,
@@ -60,9 +66,12 @@ pub(super) struct CodexCodec {
 
 impl CodexCodec {
     pub(super) fn new(agent: AgentType, plan: Option<Plan>) -> Self {
+        let starting = plan.as_ref().map(|plan| plan.mcp_servers.clone()).unwrap_or_default();
         Self {
             agent,
             plan,
+            opened: None,
+            starting,
             requests: Requests::default(),
             story: Story::default(),
             prompt: None,
@@ -156,8 +165,17 @@ impl CodexCodec {
         let Some(id) = text(thread, "id") else { return };
         self.know_thread(thread);
         self.model = text(result, "model").map(str::to_owned).or(self.model.take());
-        let (true, Some(prompt)) = (self.is_live(), &self.prompt) else { return };
-        out.push(Output::State(json!({"threadId": id})));
+        if self.is_live() {
+            out.push(Output::State(json!({"threadId": id})));
+            self.opened = Some(id.to_owned());
+            self.start_turn(out);
+        }
+    }
+
+    /// Begins the turn once everything it needs is there.
+    fn start_turn(&mut self, out: &mut Vec<Output>) {
+        let Some(prompt) = self.prompt.as_ref().filter(|_| self.starting.is_empty()) else { return };
+        let Some(id) = self.opened.take() else { return };
         let input = input(&prompt.content);
         let params = json!({"threadId": id, "clientUserMessageId": prompt.message, "input": input});
         out.push(self.requests.request(Purpose::Turn, "turn/start", &params));
@@ -220,6 +238,10 @@ impl CodexCodec {
             "error" => self.erred(&thread, params, at, &mut drafts),
             "warning" | "guardianWarning" if !thread.is_empty() => {
                 self.story.warned(&thread, text(params, "message").unwrap_or_default(), at, &mut drafts);
+            }
+            "mcpServer/startupStatus/updated" if text(params, "status") != Some("starting") => {
+                self.starting.remove(text(params, "name").unwrap_or_default());
+                self.start_turn(out);
             }
             "model/rerouted" => self.model = text(params, "toModel").map(str::to_owned),
             "serverRequest/resolved" => self.resolved(params, out),
