@@ -21,6 +21,7 @@ mod layout;
 mod native;
 mod parse;
 mod plan;
+mod record;
 mod text;
 
 use std::collections::BTreeMap;

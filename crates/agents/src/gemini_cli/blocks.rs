@@ -4,8 +4,9 @@ use serde_json::Value;
 use warren_domain::{Block, BlockId, BlockStatus, Content, SystemSubtype, Timestamp};
 
 use super::{
-    chat::{Chat, Entry, Role, agent_text, prompt_text, thinking},
+    chat::{Chat, Entry},
     native::{ToolCall, time},
+    record::{Role, agent_text, prompt_text, thinking},
     text,
 };
 

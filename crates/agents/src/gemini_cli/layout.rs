@@ -57,9 +57,16 @@ fn settings(profile: &AgentProfile) -> Value {
         "mcpServers": servers,
     });
     if let Some(tools) = &profile.tools {
-        settings["tools"] = json!({ "core": tools.iter().map(|tool| tool_name(tool)).collect::<Vec<_>>() });
+        settings["tools"] = json!({ "core": allowed_tools(tools, profile) });
     }
     settings
+}
+
+/// What is not named cannot be used: so the tools of the profile's own servers are named too.
+fn allowed_tools(tools: &[String], profile: &AgentProfile) -> Vec<String> {
+    let servers = profile.bundled_mcps.iter().chain(&profile.external_mcps);
+    let servers = servers.map(|server| format!("mcp_{}_*", server.name));
+    tools.iter().map(|tool| tool_name(tool).to_owned()).chain(servers).collect()
 }
 
 /// The sandbox is the guard, so every server is trusted.

@@ -7,8 +7,9 @@ use warren_domain::{BlockStatus, ConversationId, Conversations, Draft, EventBody
 
 use super::{
     blocks::{self, Call},
-    chat::{Chat, Heard, Role, prompt_text},
+    chat::{Chat, Heard},
     native::{ToolCall, time},
+    record::{Role, prompt_text},
 };
 use crate::{Parsed, subagents::SubagentThread, transcripts::Unread};
 

@@ -139,7 +139,10 @@ fn a_profile_becomes_files_of_geminis_own_forms() {
         "old": {"url": "http://h/sse", "trust": true},
     });
     assert_eq!(settings["mcpServers"], expected);
-    assert_eq!(settings["tools"], json!({"core": ["run_shell_command", "read_file"]}));
+    assert_eq!(
+        settings["tools"],
+        json!({"core": ["run_shell_command", "read_file", "mcp_demo_*", "mcp_web_*", "mcp_old_*"]})
+    );
     assert_eq!(settings["security"]["auth"]["selectedType"], "gemini-api-key");
     let rest: Vec<(bool, &str, &str)> = files
         .iter()

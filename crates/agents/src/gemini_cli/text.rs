@@ -26,6 +26,9 @@ pub(super) fn spoken(text: &str) -> String {
 
 /// A piece of what an agent says, without the characters that the chat file leaves out wherever they are.
 pub(super) fn visible(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
     text.chars().filter(|c| !is_invisible(*c)).collect()
 }
 

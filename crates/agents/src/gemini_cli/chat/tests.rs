@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Chat, Heard, Role};
-use crate::gemini_cli::blocks;
+use super::{Chat, Heard};
+use crate::gemini_cli::{blocks, record::Role};
 use warren_domain::Timestamp;
 
 const HEADER: &str = r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z"}"#;

@@ -12,8 +12,9 @@ use super::{GeminiCodec, Output, update};
 use crate::{
     gemini_cli::{
         blocks::{self, Call, is_agent_tool},
-        chat::{Chat, Heard, Role, prompt_text},
+        chat::{Chat, Heard},
         native::{FileLine, ToolCall, time},
+        record::{Role, prompt_text},
         text,
     },
     subagents::SubagentThread,

@@ -7,9 +7,10 @@ use crate::{
     TranscriptName,
     gemini_cli::{
         blocks::{self, Call},
-        chat::{self, Heard, Role, prompt_text},
+        chat::Heard,
         native::{FileLine, ToolCall, time},
         plan::chat_of,
+        record::{self, Role, prompt_text},
         text,
     },
 };
@@ -99,7 +100,7 @@ impl GeminiCodec {
         let model = entry.record.model.clone();
         let is_new = self.turn.completed.insert(BlockId(entry.record.id.clone()));
         if let (true, Some(tokens)) = (is_new, tokens) {
-            self.usage.add(&chat::usage(tokens, model));
+            self.usage.add(&record::usage(tokens, model));
             out.push(self.metadata(Some(tokens.input + tokens.output)));
         }
         self.settle_thought(place.round, thought, out);
