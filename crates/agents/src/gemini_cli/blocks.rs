@@ -13,6 +13,9 @@ use super::{
 /// Tools that start a subagent.
 const AGENT_TOOLS: [&str; 2] = ["invoke_agent", "delegate_to_agent"];
 
+/// Answers that are written down together have times that differ by no more.
+const TOGETHER_MS: i64 = 3;
+
 /// A call, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
@@ -79,10 +82,23 @@ pub(super) fn said(chat: &Chat, entry: &Entry, at: Timestamp) -> Option<Block> {
     (!content.is_empty()).then_some(Block::AssistantText { id, timestamp: at, content, model })
 }
 
-/// Calls, then their answers: Gemini waits for all of them.
+/// Calls, then their answers, round by round: Gemini waits for all of a round.
 fn of_calls(calls: &[ToolCall], at: Timestamp) -> Vec<Block> {
-    let uses = calls.iter().map(|call| used(call, at));
-    uses.chain(calls.iter().filter_map(|call| answered(call, at))).collect()
+    let rounds = calls.chunk_by(is_same_round);
+    let of_round = |round: &[ToolCall]| {
+        let uses = round.iter().map(|call| used(call, at));
+        uses.chain(round.iter().filter_map(|call| answered(call, at))).collect::<Vec<_>>()
+    };
+    rounds.flat_map(of_round).collect()
+}
+
+/// Whether two calls were written down together. Some versions keep several rounds in one record.
+fn is_same_round(one: &ToolCall, next: &ToolCall) -> bool {
+    let at = |call: &ToolCall| Some(Timestamp::parse(call.timestamp.as_deref()?)?.as_millis());
+    match (at(one), at(next)) {
+        (Some(one), Some(next)) => next - one <= TOGETHER_MS,
+        _ => true,
+    }
 }
 
 /// The block of a call of a record that was written `at`.

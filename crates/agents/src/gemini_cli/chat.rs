@@ -5,7 +5,7 @@
 //! writes it, so that both give every block the same id.
 //!
 //! Stdout carries no ids of messages, so ids are made of what it does carry: which prompt it was (a fingerprint of its
-//! text, and how often the session had it before), and how many rounds of tools were finished since. That is a
+//! text, and how often the session had it before), and how many calls of tools were answered since. That is a
 //! [`Place`]. A record keeps the place it got when it was first seen, whatever happens to those before it.
 
 use std::collections::HashMap;
@@ -30,7 +30,8 @@ const NO_TURN: &str = "start";
 pub(super) struct Place {
     /// Which prompt it answers, as an index of [`Chat::turns`].
     turn: usize,
-    /// How many rounds of tools were finished since that prompt.
+    /// How many calls were answered since that prompt. The model speaks, then tools answer: that is a round. Some versions
+    /// keep the calls of several rounds in one record, so it is calls that are counted.
     pub(super) round: u32,
     /// How many records of this round had a text before this one, and how many a thought.
     pub(super) text: u32,
@@ -187,7 +188,7 @@ impl Chat {
     pub(super) fn is_resumable(&self) -> bool {
         self.current.iter().map(|index| &self.entries[*index]).any(|entry| match entry.role {
             Role::Prompt => !text::of_content(&entry.record.content).trim_start().starts_with(['/', '?']),
-            Role::Agent => entry.has.text || entry.has.thoughts || entry.has.calls,
+            Role::Agent => entry.has.text || entry.has.thoughts || entry.has.calls > 0,
             Role::Answers | Role::Summary => true,
             Role::Note | Role::Hidden => false,
         })
@@ -380,8 +381,8 @@ impl Chat {
     fn after(&self, index: usize) -> Place {
         let Entry { role, place, has, .. } = &self.entries[index];
         match role {
-            Role::Agent if has.calls => {
-                Place { turn: place.turn, round: place.round + 1, ..Place::default() }
+            Role::Agent if has.calls > 0 => {
+                Place { turn: place.turn, round: place.round.saturating_add(has.calls), ..Place::default() }
             }
             Role::Agent => Place {
                 text: place.text + u32::from(has.text),

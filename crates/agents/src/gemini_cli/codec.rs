@@ -1,6 +1,6 @@
 //! Two sources, one conversation: what Gemini prints, and what it writes to its chat files meanwhile.
 //!
-//! Stdout is early and knows little; the files are late and know all. Each source counts prompts and rounds of tools for
+//! Stdout is early and knows little; the files are late and know all. Each source counts prompts and answers of tools for
 //! itself and so comes to the same ids, whichever is ahead: stdout opens a block, the file completes it, and what the
 //! file has completed stdout does not touch again. A thought is only in the file, but stands before the text that is
 //! printed first: so it gets an empty block in its place, which is filled, or discarded if there was no thought.
@@ -60,8 +60,8 @@ struct Turn {
     /// Stdout's round, and all rounds that either source has come to.
     round: u32,
     rounds: HashMap<u32, Round>,
-    /// A tool has answered in stdout's round: what comes next is another.
-    has_results: bool,
+    /// The calls that were answered. What comes after an answer is another round.
+    answered: HashSet<String>,
     /// Blocks that the file has completed.
     completed: HashSet<BlockId>,
     n_errors: u32,

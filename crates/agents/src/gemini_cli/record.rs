@@ -35,7 +35,7 @@ pub(super) enum Role {
 pub(super) struct Has {
     pub(super) text: bool,
     pub(super) thoughts: bool,
-    pub(super) calls: bool,
+    pub(super) calls: u32,
 }
 
 /// What was spent on one call of the model.
@@ -86,10 +86,11 @@ impl Has {
         Self {
             text: !agent_text(record).is_empty(),
             thoughts: !thinking(record).0.is_empty(),
-            calls: match &record.tool_calls {
-                Some(calls) => !calls.is_empty(),
-                None => text::parts(&record.content).any(is_call),
-            },
+            calls: u32::try_from(match &record.tool_calls {
+                Some(calls) => calls.len(),
+                None => text::parts(&record.content).filter(|part| is_call(part)).count(),
+            })
+            .unwrap_or(u32::MAX),
         }
     }
 }

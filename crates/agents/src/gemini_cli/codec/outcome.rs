@@ -133,16 +133,20 @@ impl Trouble {
     }
 }
 
-/// What a process spent.
-pub(super) fn usage(stats: &Stats) -> Usage {
+/// What a process spent. Some versions do not say on which models: then it was the one that was asked for.
+pub(super) fn usage(stats: &Stats, asked_for: Option<&str>) -> Usage {
     let thinking = stats.total_tokens.saturating_sub(stats.input_tokens + stats.output_tokens);
-    let mut models = stats.models.keys();
+    let model = match stats.models.len() {
+        0 => asked_for.map(str::to_owned),
+        1 => stats.models.keys().next().cloned(),
+        _ => None,
+    };
     let usage = Usage {
         input_tokens: stats.input_tokens.saturating_sub(stats.cached),
         output_tokens: stats.output_tokens + thinking,
         cache_read_tokens: stats.cached,
         thinking_tokens: thinking,
-        model: models.next().filter(|_| stats.models.len() == 1).cloned(),
+        model,
         ..Usage::default()
     };
     usage.totalled()

@@ -85,9 +85,10 @@ impl GeminiCodec {
 
     /// What comes after the answers of tools belongs to the next round. A thought may come to stand at its beginning.
     fn enter_round(&mut self, at: Timestamp, out: &mut Vec<Output>) {
-        if std::mem::take(&mut self.turn.has_results) {
+        let number = u32::try_from(self.turn.answered.len()).unwrap_or(u32::MAX);
+        if number != self.turn.round {
             self.close_text(self.turn.round, at, out);
-            self.turn.round += 1;
+            self.turn.round = number;
         }
         let id = thought_id(&self.turn_name(), self.turn.round, 0);
         let has_files = self.has_files;
@@ -120,7 +121,7 @@ impl GeminiCodec {
     pub(super) fn on_result(&mut self, result: ToolResult, at: Timestamp, out: &mut Vec<Output>) {
         let at = time(result.timestamp.as_deref(), at);
         self.close_text(self.turn.round, at, out);
-        self.turn.has_results = true;
+        self.turn.answered.insert(result.tool_id.clone());
         let has_files = self.has_files;
         let Some(tracked) = self.calls.get_mut(&result.tool_id).filter(|tracked| !tracked.is_settled) else {
             return;
@@ -158,7 +159,7 @@ impl GeminiCodec {
     pub(super) fn on_finish(&mut self, finish: Finish, at: Timestamp, out: &mut Vec<Output>) {
         let at = time(finish.timestamp.as_deref(), at);
         if let Some(stats) = &finish.stats {
-            self.usage = outcome::usage(stats);
+            self.usage = outcome::usage(stats, self.model.as_deref());
             out.push(self.metadata(None));
         }
         if let Some(error) = &finish.error {
