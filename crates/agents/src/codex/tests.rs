@@ -98,7 +98,9 @@ fn a_run_begins_a_thread_or_goes_on_in_the_one_there_was() {
     let (_, sent) = working(PermissionMode::Auto, None);
     let methods: Vec<&str> = sent.iter().filter_map(|it| it["method"].as_str()).collect();
     assert_eq!(methods, ["initialize", "initialized", "thread/start", "turn/start"]);
-    let asked = json!({"cwd": "/workspace", "approvalPolicy": "never", "sandbox": "danger-full-access"});
+    let asked = json!({
+        "cwd": "/workspace", "approvalPolicy": "never", "sandbox": "danger-full-access", "model": "gpt-5.5",
+    });
     assert_eq!(sent[2]["params"], asked);
     let input = json!([{"type": "text", "text": "go"}]);
     assert_eq!(sent[3]["params"], json!({"threadId": "t", "clientUserMessageId": "msg-1", "input": input}));

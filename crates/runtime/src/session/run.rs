@@ -447,6 +447,7 @@ impl SessionTask {
         if !self.run.as_ref().is_some_and(ActiveRun::is_over) || self.is_settling() {
             return Ok(());
         }
+        let said_it_was_done = self.run.as_ref().is_some_and(|run| run.outcome.is_some());
         self.on_end_of_output().await?;
         if let Some(ready) = self.sandbox.ready() {
             ready.belong_to(None);
@@ -455,10 +456,11 @@ impl SessionTask {
         self.rescan().await?;
         self.note_out_of_memory().await;
         let Some(run) = self.run.take() else { return Ok(()) };
-        let killed = run.killed;
+        // What an agent started may live on in process groups of its own when it had no time to end it.
+        let may_leave_something = run.killed || (run.agent.is_some() && !said_it_was_done);
         self.conclude(run).await?;
-        if killed {
-            self.stop_sandbox("the agent had to be killed").await?;
+        if may_leave_something {
+            self.stop_sandbox("the agent ended before it was done").await?;
         }
         self.deadlines.touch();
         self.start_next().await
