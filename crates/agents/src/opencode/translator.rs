@@ -61,6 +61,8 @@ struct Thread {
     failure: Option<Failure>,
     /// Why the session stopped, where no message tells.
     stopped: Option<Failure>,
+    /// Why it tries again, until it does.
+    retrying: Option<String>,
     /// Why the last step ended.
     finish: Option<String>,
     /// Something was said in it.
@@ -157,6 +159,7 @@ impl Translator {
             "retry" => {
                 let thread = self.thread(session);
                 (thread.is_idle, thread.is_busy) = (false, true);
+                thread.retrying = Some(status.message.clone());
                 let body = EventBody::Retrying {
                     attempt: u32::try_from(millis(status.attempt)).unwrap_or_default(),
                     reason: status.message.clone(),
@@ -209,6 +212,10 @@ impl Translator {
         let root = self.root_thread()?;
         if let Some(failure) = root.failure.as_ref().or(root.stopped.as_ref()) {
             return Some(if failure.is_abort() { TurnEnd::Interrupted } else { failed(failure) });
+        }
+        if let Some(reason) = root.retrying.as_ref().filter(|_| !root.is_idle) {
+            let (code, message) = (ErrorCode::LlmError, reason.clone());
+            return Some(TurnEnd::Failed { code, message, recoverable: true });
         }
         // `opencode run` says nothing when it is done; but a step that calls no tools is the last.
         let is_last_step =

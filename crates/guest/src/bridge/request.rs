@@ -1,6 +1,6 @@
 //! Requests: what is asked, and what is answered.
 
-use std::{ffi::OsString, path::PathBuf, process::Stdio, rc::Rc, time::Duration};
+use std::{path::PathBuf, process::Stdio, rc::Rc, time::Duration};
 
 use http_body_util::{BodyExt, Limited};
 use hyper::Method;
@@ -44,7 +44,7 @@ pub(super) struct Request {
     #[serde(default)]
     fields: Vec<(String, String)>,
     #[serde(default)]
-    run: Vec<OsString>,
+    run: Vec<String>,
     #[serde(default)]
     delay_ms: Option<u64>,
 }
@@ -73,10 +73,7 @@ pub(super) struct Means {
 pub(super) async fn carry_out(line: Vec<u8>, means: Rc<Means>) -> Option<Vec<u8>> {
     let request: Request = match serde_json::from_slice(&line) {
         Ok(request) => request,
-        Err(error) => {
-            super::warn(format_args!("a request is not understood: {error}"));
-            return None;
-        }
+        Err(error) => return not_understood(&line, &error),
     };
     let id = request.id;
     let patience = request.timeout_ms.map_or(USUAL_PATIENCE, Duration::from_millis);
@@ -85,6 +82,18 @@ pub(super) async fn carry_out(line: Vec<u8>, means: Rc<Means>) -> Option<Vec<u8>
         Err(_) => (0, format!("no answer for {patience:?}").into_bytes()),
     };
     Some(reply(id, status, &body))
+}
+
+/// Whoever can be told is told.
+fn not_understood(line: &[u8], error: &serde_json::Error) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        id: u64,
+    }
+    let problem = format!("the request is not understood: {error}");
+    super::warn(format_args!("{problem}"));
+    let numbered: Numbered = serde_json::from_slice(line).ok()?;
+    Some(reply(numbered.id, 0, problem.as_bytes()))
 }
 
 async fn answer(request: Request, means: &Means, patience: Duration) -> Answer {
@@ -117,7 +126,7 @@ async fn call(request: Request, server: &Server, patience: Duration) -> Result<A
 }
 
 /// Runs a command to its end. If nobody waits any more, it is killed.
-async fn run(words: &[OsString]) -> Answer {
+async fn run(words: &[String]) -> Answer {
     let child = Command::new(&words[0])
         .args(&words[1..])
         .stdin(Stdio::null())

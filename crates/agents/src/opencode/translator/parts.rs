@@ -39,7 +39,10 @@ impl Translator {
         if part.id.is_empty() || part.session.is_empty() {
             return false;
         }
-        self.thread(&part.session).is_touched = true;
+        let thread = self.thread(&part.session);
+        thread.is_touched = true;
+        // The model answers again.
+        thread.retrying = None;
         let context = self.context(part, at);
         if self.messages.get(&part.message).is_some_and(|told| told.is_person) {
             self.heard(part, &context, out);
