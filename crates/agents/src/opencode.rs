@@ -6,7 +6,8 @@
 //! from which any other machine can go on.
 //!
 //! A profile's settings, instructions, skills, subagents, commands and MCP servers all have a place. A skill's npm and
-//! pip dependencies have none, and an allowed tool is known by its permission: all that write files are one.
+//! pip dependencies have none, and an allowed tool is known by its permission: all that write files are one. Of the
+//! workspace only `AGENTS.md` is read: settings that lie there could allow what a person is to be asked.
 
 mod asks;
 mod blocks;
@@ -76,7 +77,7 @@ impl Adapter for OpenCode {
         let argv = argv.chain(serve.iter().map(|word| (*word).to_owned())).collect();
         let mut env = request.profile.environment_variables.clone();
         env.extend(QUIET.iter().map(|name| ((*name).to_owned(), "1".to_owned())));
-        env.insert("OPENCODE_CONFIG_CONTENT".to_owned(), wanted.run().to_string());
+        env.insert("OPENCODE_CONFIG_CONTENT".to_owned(), wanted.run(request.workspace).to_string());
         env.insert("HOME".to_owned(), request.home.to_owned());
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
     }
@@ -129,6 +130,7 @@ const QUIET: &[&str] = &[
     "OPENCODE_DISABLE_EMBEDDED_WEB_UI",
     "OPENCODE_DISABLE_LSP_DOWNLOAD",
     "OPENCODE_DISABLE_MODELS_FETCH",
+    "OPENCODE_DISABLE_PROJECT_CONFIG",
     "OPENCODE_DISABLE_SHARE",
     "OPENCODE_DISABLE_TERMINAL_TITLE",
 ];
@@ -163,3 +165,6 @@ fn wanted<'a>(request: &LaunchRequest<'a>) -> Wanted<'a> {
         permission_mode: request.permission_mode,
     }
 }
+
+#[cfg(test)]
+mod tests;

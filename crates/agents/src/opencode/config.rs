@@ -50,7 +50,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What may change from run to run.
-    pub(super) fn run(&self) -> Value {
+    pub(super) fn run(&self, workspace: &str) -> Value {
         let providers = self.providers();
         let enabled: Vec<&String> = providers.keys().collect();
         let model = self.qualified(self.model());
@@ -61,6 +61,7 @@ impl<'a> Wanted<'a> {
             "enabled_providers": enabled,
             "provider": providers,
             "permission": self.permission(),
+            "instructions": [format!("{workspace}/AGENTS.md")],
         })
     }
 

@@ -4,6 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::LazyLock,
     time::{Duration, Instant},
 };
 
@@ -28,7 +29,7 @@ fn opencode() -> &'static dyn Adapter {
     adapter("opencode").expect("an agent we know")
 }
 
-fn recordings() -> Vec<Recording> {
+static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
     let read = |directory: PathBuf| {
         let stream = fs::read(directory.join("events.sse")).ok()?;
         let saved = fs::read(directory.join("messages.json")).expect("what was saved");
@@ -37,6 +38,10 @@ fn recordings() -> Vec<Recording> {
     let all: Vec<Recording> = cases("opencode").into_iter().filter_map(read).collect();
     assert!(all.len() >= 30, "the recordings are there");
     all
+});
+
+fn recordings() -> std::slice::Iter<'static, Recording> {
+    RECORDINGS.iter()
 }
 
 impl Recording {
@@ -70,7 +75,7 @@ fn ends(outputs: &[Output]) -> Vec<&TurnEnd> {
 
 #[test]
 fn chosen_recordings_give_the_events_and_blocks_they_should() {
-    let chosen = recordings().into_iter().filter(|recording| recording.directory.join("out.jsonl").exists());
+    let chosen = recordings().filter(|recording| recording.directory.join("out.jsonl").exists());
     let mut n_checked = 0;
     for recording in chosen {
         check_case(&recording.directory, &recording.decoded());
@@ -245,8 +250,7 @@ proptest! {
 
     #[test]
     fn a_saved_session_cut_anywhere_gives_the_beginning_of_the_conversation((which, place, _) in choices()) {
-        let all = recordings();
-        let recording = &all[which % all.len()];
+        let recording = &RECORDINGS[which % RECORDINGS.len()];
         let cut = &recording.saved[..place % (recording.saved.len() + 1)];
         let parsed = opencode().parse(cut, &[]);
         let whole = recording.parsed();
@@ -257,8 +261,7 @@ proptest! {
 
     #[test]
     fn no_bytes_in_a_stream_or_a_saved_session_make_anything_fail((which, place, noise) in choices()) {
-        let all = recordings();
-        let recording = &all[which % all.len()];
+        let recording = &RECORDINGS[which % RECORDINGS.len()];
         let spoil = |bytes: &[u8]| {
             let (before, after) = bytes.split_at(place % (bytes.len() + 1));
             [before, &noise, after].concat()
@@ -268,8 +271,7 @@ proptest! {
 
     #[test]
     fn lines_that_come_twice_or_in_another_order_do_no_harm((which, place, _) in choices()) {
-        let all = recordings();
-        let recording = &all[which % all.len()];
+        let recording = &RECORDINGS[which % RECORDINGS.len()];
         let mut lines: Vec<&[u8]> = recording.stream.split(|byte| *byte == b'\n').collect();
         let n_lines = lines.len();
         let again = lines[place % n_lines];
@@ -288,10 +290,9 @@ proptest! {
 fn mutated_recordings_make_nothing_fail() {
     let seconds = std::env::var("WARREN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let until = Instant::now() + Duration::from_secs(seconds);
-    let all = recordings();
     let mut dice = Dice(1);
     while Instant::now() < until {
-        let recording = &all[dice.below(all.len())];
+        let recording = &RECORDINGS[dice.below(RECORDINGS.len())];
         let saved = mutated(&recording.saved, &mut dice);
         let stream = mutated(&recording.stream, &mut dice);
         read_all(&saved, &stream);

@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use tokio::{
     signal::unix::{Signal as Signals, SignalKind, signal},
     sync::mpsc,
-    time::{Instant, interval},
+    time::{Instant, interval, timeout},
 };
 
 use super::{
@@ -31,6 +31,9 @@ const MAX_REQUESTS: usize = 32;
 
 /// How long a program that was signalled may go on.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// How long the last of what a program printed is waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Why the bridge ended by itself.
 #[derive(Debug, thiserror::Error)]
@@ -152,6 +155,8 @@ impl Work {
                 Some(line) = self.printed.recv() => super::warn(format_args!("{}", String::from_utf8_lossy(&line))),
                 status = program.ended() => {
                     let code = exit_code(status?);
+                    // What it left behind may keep its pipe open; nobody waits for that.
+                    let _ = timeout(LAST_WORDS, self.listen_to_the_end(printing.as_mut())).await;
                     self.drain().await?;
                     return Ok(End::Program(code));
                 }
@@ -165,6 +170,20 @@ impl Work {
                         program.signal(Signal::KILL);
                     }
                 }
+            }
+        }
+    }
+
+    /// Passes on the last that the program printed.
+    async fn listen_to_the_end(&mut self, printing: Pin<&mut impl Future<Output = ()>>) {
+        let (mut printing, mut is_printing) = (printing, true);
+        loop {
+            tokio::select! {
+                () = &mut printing, if is_printing => is_printing = false,
+                line = self.printed.recv() => match line {
+                    Some(line) => super::warn(format_args!("{}", String::from_utf8_lossy(&line))),
+                    None => return,
+                },
             }
         }
     }
