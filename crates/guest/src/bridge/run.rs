@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt, stream::FuturesUnordered};
+use futures::{FutureExt, StreamExt, future::FusedFuture, stream::FuturesUnordered};
 use rustix::process::Signal;
 use tokio::{
     signal::unix::{Signal as Signals, SignalKind, signal},
@@ -80,7 +80,7 @@ async fn serve(
     let mut signals = HostSignals::new()?;
     // Lines wait here until they are looked at; while there are so many, the program waits with its next.
     let (lines, mut printed) = mpsc::channel(16);
-    let mut printing = pin!(read_lines(stdout, lines));
+    let mut printing = pin!(read_lines(stdout, lines).fuse());
     let found = {
         let mut ready = pin!(ready_url(options, &mut printed));
         loop {
@@ -100,7 +100,7 @@ async fn serve(
     // Events wait here until they are written; while there are so many, the server waits with its next.
     let (told, events) = mpsc::channel(64);
     let work = Work { means, events, printed, requests: FuturesUnordered::new(), writer: Writer::new() };
-    let following = follow(server, options.events.clone(), told);
+    let following = follow(server, options.events.clone(), told).fuse();
     work.go_on(program, pin!(following), printing, signals).await
 }
 
@@ -119,21 +119,21 @@ impl Work {
     async fn go_on(
         mut self,
         program: &mut Program,
-        mut following: Pin<&mut impl Future<Output = ()>>,
-        mut printing: Pin<&mut impl Future<Output = ()>>,
+        mut following: Pin<&mut impl FusedFuture<Output = ()>>,
+        mut printing: Pin<&mut impl FusedFuture<Output = ()>>,
         mut signals: HostSignals,
     ) -> Result<End, RunError> {
         // Requests wait here until there is room for them; while there are so many, stdin is not read.
         let (lines, mut asked) = mpsc::channel(1);
-        let mut asking = pin!(read_lines(tokio::io::stdin(), lines));
-        let (mut is_asking, mut is_printing, mut n_opened) = (true, true, 0_u32);
+        let mut asking = pin!(read_lines(tokio::io::stdin(), lines).fuse());
+        let (mut is_closed, mut n_opened) = (false, 0_u32);
         let mut reaping = interval(Duration::from_secs(1));
         let mut deadline = None;
         loop {
             tokio::select! {
                 () = &mut following => {}
-                () = &mut asking, if is_asking => is_asking = false,
-                () = &mut printing, if is_printing => is_printing = false,
+                () = &mut asking => is_closed = true,
+                () = &mut printing => {}
                 Some(told) = self.events.recv() => match told {
                     Told::Opened => {
                         n_opened += 1;
@@ -147,7 +147,7 @@ impl Work {
                     self.write(reply).await?;
                 },
                 // Nobody is asked before the first event can be heard.
-                line = asked.recv(), if n_opened > 0 && self.requests.len() < MAX_REQUESTS => match line {
+                line = asked.recv(), if (n_opened > 0 || is_closed) && self.requests.len() < MAX_REQUESTS => match line {
                     Some(line) if line.iter().all(u8::is_ascii_whitespace) => {}
                     Some(line) => self.requests.push(Box::pin(carry_out(line, Rc::clone(&self.means)))),
                     None => return Ok(End::Stdin),
@@ -175,11 +175,11 @@ impl Work {
     }
 
     /// Passes on the last that the program printed.
-    async fn listen_to_the_end(&mut self, printing: Pin<&mut impl Future<Output = ()>>) {
-        let (mut printing, mut is_printing) = (printing, true);
+    async fn listen_to_the_end(&mut self, printing: Pin<&mut impl FusedFuture<Output = ()>>) {
+        let mut printing = printing;
         loop {
             tokio::select! {
-                () = &mut printing, if is_printing => is_printing = false,
+                () = &mut printing => {}
                 line = self.printed.recv() => match line {
                     Some(line) => super::warn(format_args!("{}", String::from_utf8_lossy(&line))),
                     None => return,
