@@ -3,7 +3,8 @@
 //! A turn: find or make the session, say the prompt, follow the events until the session is at rest, save what was
 //! said, end. One that reads a recording only follows.
 
-use std::collections::BTreeMap;
+mod catching_up;
+mod opening;
 
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -11,8 +12,8 @@ use warren_domain::{AgentType, Block, Draft, ErrorCode, EventBody, Timestamp};
 
 use super::{
     asks::{AboutCall, Asks},
-    events::{Heard, hear, tell_export},
-    native::{Asked, Session, Status, read, read_borrowed},
+    events::{Heard, hear},
+    native::{Asked, Session, read_borrowed},
     requests::{Purpose, Requests, prompt_body},
     translator::Translator,
 };
@@ -20,9 +21,6 @@ use crate::{Answer, Codec, Exit, Output, Prompt, TurnEnd};
 
 /// What arrives after OpenCode said that it is idle arrives in this time.
 const LATE_MS: u64 = 2_000;
-
-/// No session has so many subagents worth bringing back: each import starts the program.
-const MAX_IMPORTED: usize = 8;
 
 /// What must be known to continue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -77,6 +75,8 @@ pub(super) struct OpenCodeCodec {
     abort_is_due: bool,
     /// Why it cannot go on.
     problem: Option<TurnEnd>,
+    /// When the run began, in milliseconds: what is older was told before.
+    since: i64,
     /// Imports that follow.
     imports: Vec<String>,
 }
@@ -95,6 +95,7 @@ impl OpenCodeCodec {
             interrupting: false,
             abort_is_due: false,
             problem: None,
+            since: 0,
             imports: Vec::new(),
         }
     }
@@ -226,29 +227,6 @@ impl OpenCodeCodec {
         }
     }
 
-    fn adopt_saved(&mut self, at: Timestamp, out: &mut Vec<Output>) {
-        let session = self.driving.as_ref().and_then(|driving| driving.saved.session.clone());
-        if let Some(session) = session {
-            self.adopt(&session, at, out);
-        }
-    }
-
-    /// There is a session: says what was to be said.
-    fn adopt(&mut self, session: &str, at: Timestamp, out: &mut Vec<Output>) {
-        self.phase = Phase::Working;
-        self.translator.set_root(session);
-        out.push(self.state());
-        if self.interrupting {
-            return self.finish(at, out);
-        }
-        if let Some(prompt) = self.prompt.clone() {
-            self.say(Purpose::Prompt, &prompt, out);
-        }
-        for prompt in std::mem::take(&mut self.more) {
-            self.say(Purpose::Steer, &prompt, out);
-        }
-    }
-
     fn say(&mut self, purpose: Purpose, prompt: &Prompt, out: &mut Vec<Output>) {
         let (Some(driving), Some(root)) = (&self.driving, self.translator.root()) else { return };
         let path = format!("/session/{root}/prompt_async");
@@ -260,84 +238,6 @@ impl OpenCodeCodec {
         if let Some(root) = self.translator.root() {
             let path = format!("/session/{root}/abort");
             self.requests.post(Purpose::Tell, &path, json!({}), out);
-        }
-    }
-
-    /// Brings the saved session in, then its subagents'.
-    fn import(&mut self, out: &mut Vec<Output>) {
-        let Some(driving) = &self.driving else { return };
-        let directory = format!("{}/{}", driving.home, driving.directory);
-        let newest = driving.saved.children.iter().rev().take(MAX_IMPORTED);
-        self.imports = newest.map(|child| format!("{directory}/subagents/{child}.json")).collect();
-        self.import_file(true, &format!("{directory}/main.json"), out);
-    }
-
-    fn import_file(&mut self, is_main: bool, file: &str, out: &mut Vec<Output>) {
-        let Some(driving) = &self.driving else { return };
-        let words = ["import".to_owned(), file.to_owned()];
-        let argv: Vec<String> = driving.program.iter().cloned().chain(words).collect();
-        self.requests.run(Purpose::Import { is_main }, &argv, out);
-    }
-
-    fn imported(
-        &mut self,
-        is_main: bool,
-        code: i64,
-        printed: Option<&RawValue>,
-        at: Timestamp,
-        out: &mut Vec<Output>,
-    ) {
-        if is_main {
-            let name = printed.and_then(|printed| session_named(printed.get()));
-            let Some(driving) = self.driving.as_mut().filter(|_| code == 0) else {
-                return self.give_up(
-                    &format!("OpenCode could not read the saved session ({})", why(code, printed)),
-                    at,
-                    out,
-                );
-            };
-            driving.saved.session = name.or(driving.saved.session.take());
-        }
-        match self.imports.pop() {
-            Some(file) => self.import_file(false, &file, out),
-            None => self.adopt_saved(at, out),
-        }
-    }
-
-    fn reread(&mut self, out: &mut Vec<Output>) {
-        let root = self.translator.root().map(str::to_owned);
-        for session in self.translator.children().into_iter().chain(root) {
-            self.requests.get(Purpose::Reread, &format!("/session/{session}/message"), out);
-        }
-        self.requests.get(Purpose::Permissions, "/permission", out);
-        self.requests.get(Purpose::Questions, "/question", out);
-        self.requests.get(Purpose::Status, "/session/status", out);
-    }
-
-    /// What happened while nobody listened.
-    fn caught_up(&mut self, purpose: &Purpose, body: &RawValue, at: Timestamp, out: &mut Vec<Output>) {
-        match purpose {
-            Purpose::Reread => _ = tell_export(&mut self.translator, body.get(), at, out),
-            Purpose::Status => {
-                let working: BTreeMap<String, Status> = read(Some(body));
-                let Some(root) = self.translator.root().map(str::to_owned) else { return };
-                let is_heard =
-                    self.prompt.as_ref().is_none_or(|prompt| self.translator.has_shown(&prompt.message));
-                if is_heard && working.get(&root).is_none_or(|status| status.kind == "idle") {
-                    self.translator.idle(&root, out);
-                }
-            }
-            _ => {
-                let asked: Vec<Asked<'_>> = read_borrowed(Some(body)).unwrap_or_default();
-                for asked in
-                    asked.into_iter().filter(|asked| !self.asks.is_open(&asked.id)).collect::<Vec<_>>()
-                {
-                    match purpose {
-                        Purpose::Permissions => self.ask_permission(asked, out),
-                        _ => self.asks.question(asked, out),
-                    }
-                }
-            }
         }
     }
 
@@ -358,7 +258,8 @@ impl Codec for OpenCodeCodec {
         self.heard(heard, &line, at, out);
     }
 
-    fn begin(&mut self, prompt: &Prompt, _at: Timestamp, out: &mut Vec<Output>) {
+    fn begin(&mut self, prompt: &Prompt, at: Timestamp, out: &mut Vec<Output>) {
+        self.since = at.as_millis();
         self.prompt = Some(prompt.clone());
         let Some(driving) = &self.driving else { return };
         match (driving.resume, &driving.saved.session) {
@@ -400,15 +301,6 @@ impl Codec for OpenCodeCodec {
         }
         self.finish(at, out);
     }
-}
-
-/// The session that `opencode import` says it made.
-fn session_named(printed: &str) -> Option<String> {
-    let name: String = printed[printed.find("ses_")?..]
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-        .collect();
-    (name.len() > 4).then_some(name)
 }
 
 fn failed(message: &str) -> TurnEnd {

@@ -84,7 +84,7 @@ pub(super) fn hear<'a>(
         };
     }
     if event.kind.is_empty() && event.messages.is_some() {
-        return told_if(tell_export(translator, json, at, out));
+        return told_if(tell_export(translator, json, i64::MIN, at, out));
     }
     let properties = event.properties.or(event.data);
     match (properties, event.part) {
@@ -93,17 +93,18 @@ pub(super) fn hear<'a>(
     }
 }
 
-/// Tells a list of messages, or an export, to the translator: all that is in it has happened.
+/// Tells a list of messages, or an export, to the translator: all that is in it and not older than `since` has happened.
 pub(super) fn tell_export(
     translator: &mut Translator,
     text: &str,
+    since: i64,
     at: Timestamp,
     out: &mut Vec<Output>,
 ) -> bool {
     let mut is_understood = true;
     for export in export::read(text, &mut |_| is_understood = false) {
         translator.session(export.session);
-        for entry in export.messages {
+        for entry in export.messages.into_iter().filter(|entry| entry.created >= since) {
             translator.message(&entry.info.begun(), at, out);
             for part in entry.parts {
                 tell_part(translator, part, at, out);

@@ -133,6 +133,11 @@ impl Translator {
         self.messages.values().any(|told| told.shown_as.as_ref() == Some(prompt))
     }
 
+    /// When the first message was made that was told of, in milliseconds.
+    pub(super) fn began(&self) -> Option<i64> {
+        self.messages.values().map(|told| told.context.created).min()
+    }
+
     /// The tool and the input of a call that is not done.
     pub(super) fn call(&self, id: &str) -> Option<(String, Value)> {
         self.calls.get(id).cloned()

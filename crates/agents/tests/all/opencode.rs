@@ -53,6 +53,22 @@ impl Recording {
         folded(&self.decoded())
     }
 
+    /// The blocks of the stream, without texts that were cut short and that this version of OpenCode did not save:
+    /// they are there, but empty.
+    fn carried(&self) -> Value {
+        let whole: Value = serde_json::from_slice(&self.saved).expect("JSON");
+        let parts = whole["messages"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|message| message["parts"].as_array());
+        let empty: Vec<&Value> =
+            parts.flatten().filter(|part| part["text"] == "").map(|part| &part["id"]).collect();
+        let mut live = blocks(&self.folded());
+        live["main"].as_array_mut().expect("blocks").retain(|block| !empty.contains(&&block["id"]));
+        live
+    }
+
     fn parsed(&self) -> Parsed {
         opencode().parse(&self.saved, &[])
     }
@@ -88,12 +104,7 @@ fn chosen_recordings_give_the_events_and_blocks_they_should() {
 fn live_stream_and_saved_session_give_the_same_blocks() {
     for recording in recordings() {
         let parsed = recording.parsed();
-        assert_eq!(
-            blocks(&parsed.conversations),
-            blocks(&recording.folded()),
-            "{}",
-            recording.directory.display()
-        );
+        assert_eq!(blocks(&parsed.conversations), recording.carried(), "{}", recording.directory.display());
         assert_eq!(parsed.unrecognized, Vec::<String>::new(), "{}", recording.directory.display());
     }
 }
@@ -339,7 +350,7 @@ fn recordings_elsewhere_hold_too() {
             continue;
         };
         let recording = Recording { directory, stream, saved };
-        let (live, saved) = (blocks(&recording.folded()), blocks(&recording.parsed().conversations));
+        let (live, saved) = (recording.carried(), blocks(&recording.parsed().conversations));
         assert_eq!(live, saved, "{}", recording.directory.display());
     }
 }
