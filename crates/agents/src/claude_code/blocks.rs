@@ -1,5 +1,7 @@
 //! Blocks from Claude Code's words: the same for its output and for its transcripts.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use warren_domain::{Block, BlockId, BlockStatus, Content, ContentPart, SystemSubtype, Timestamp};
 
@@ -66,14 +68,14 @@ impl Counts {
 
 /// One block of an assistant's message.
 pub(super) fn said(part: Part<'_>, origin: Origin<'_>, counts: &mut Counts) -> Said {
-    match part.kind.as_str() {
-        "text" => Said::Whole(text(counts.text(origin.message), part.text.into_string(), origin)),
+    match &*part.kind {
+        "text" => Said::Whole(text(counts.text(origin.message), part.text.into_owned(), origin)),
         "thinking" | "redacted_thinking" => {
             let id = counts.thought(origin.message);
             Said::Whole(Block::Thinking {
                 id,
                 timestamp: origin.at,
-                content: part.thinking.into_string(),
+                content: part.thinking.into_owned(),
                 summary: None,
             })
         }
@@ -85,26 +87,34 @@ pub(super) fn said(part: Part<'_>, origin: Origin<'_>, counts: &mut Counts) -> S
     }
 }
 
-/// A line of the assistant that the model did not write: `Some(None)` is nothing to show, `None` is the model's.
-pub(super) fn own_words(
-    line: &Line<'_>,
-    message: &str,
-    model: &str,
-    parts: &[Part<'_>],
-    at: Timestamp,
-) -> Option<Option<Block>> {
-    let text = || parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n");
-    if line.is_api_error || (model == SYNTHETIC && line.error().is_some()) {
-        let code = line.error().as_deref().map(str::to_owned);
-        return Some(Some(Block::Error {
-            id: BlockId(format!("{message}-error")),
-            timestamp: at,
-            message: text(),
-            code,
-        }));
+/// Whose words a line of the assistant really has.
+pub(super) enum Author {
+    Model,
+    /// Claude Code's: the API failed, or a command was carried out without the model.
+    Program(Block),
+    /// Claude Code's, where a killed turn is gone on from: nothing to show.
+    Nobody,
+}
+
+/// Whose words they are.
+pub(super) fn author(line: &Line<'_>, origin: Origin<'_>, parts: &[Part<'_>]) -> Author {
+    let is_error = line.is_api_error || (origin.model == SYNTHETIC && line.error().is_some());
+    if !is_error && origin.model != SYNTHETIC {
+        return Author::Model;
     }
-    // Stands in for an answer where a killed turn is gone on from.
-    (model == SYNTHETIC && text() == "No response requested.").then_some(None)
+    let text = parts.iter().map(|part| &*part.text).collect::<Vec<_>>().join("\n");
+    if is_error {
+        return Author::Program(Block::Error {
+            id: BlockId(format!("{}-error", origin.message)),
+            timestamp: origin.at,
+            message: text,
+            code: line.error().map(Cow::into_owned),
+        });
+    }
+    match text.trim() {
+        "" | "No response requested." => Author::Nobody,
+        text => Author::Program(notice(&line.uuid().unwrap_or_default(), text.to_owned(), origin.at)),
+    }
 }
 
 /// A text of the assistant.
@@ -115,7 +125,7 @@ pub(super) fn text(id: BlockId, content: String, origin: Origin<'_>) -> Block {
 
 /// A call of a tool, or of a subagent.
 pub(super) fn call(part: Part<'_>, at: Timestamp, status: BlockStatus) -> Block {
-    let (id, name, input) = (part.id.into_string(), part.name.into_string(), part.input);
+    let (id, name, input) = (part.id.into_owned(), part.name.into_owned(), part.input);
     if is_agent_tool(&name) {
         return Block::Subagent {
             subagent_id: unnamed_agent(&id),
@@ -144,13 +154,13 @@ pub(super) fn call(part: Part<'_>, at: Timestamp, status: BlockStatus) -> Block 
 
 /// The answer of a tool, if the part is one.
 pub(super) fn answer(part: Part<'_>) -> Option<ToolAnswer> {
-    if !part.kind.as_str().ends_with("tool_result") || part.tool_use_id.as_str().is_empty() {
+    if !part.kind.ends_with("tool_result") || part.tool_use_id.is_empty() {
         return None;
     }
     Some(ToolAnswer {
-        call: part.tool_use_id.into_string(),
+        call: part.tool_use_id.into_owned(),
         output: plain(part.content),
-        is_error: part.is_error.unwrap_or(false),
+        is_error: part.is_error,
     })
 }
 
@@ -158,7 +168,7 @@ pub(super) fn answer(part: Part<'_>) -> Option<ToolAnswer> {
 pub(super) fn split(body: Body<'_>) -> (Vec<ToolAnswer>, Option<Body<'_>>) {
     let Body::Parts(parts) = body else { return (Vec::new(), Some(body)) };
     let (answers, rest): (Vec<Part<'_>>, Vec<Part<'_>>) =
-        parts.into_iter().partition(|part| part.kind.as_str() == "tool_result");
+        parts.into_iter().partition(|part| &*part.kind == "tool_result");
     let is_only_answers = !answers.is_empty() && rest.is_empty();
     (answers.into_iter().filter_map(answer).collect(), (!is_only_answers).then_some(Body::Parts(rest)))
 }
@@ -215,9 +225,7 @@ pub(super) fn content(body: Body<'_>) -> Content {
         Body::Nothing => Content::Text(String::new()),
         Body::Text(text) => Content::Text(text.into_owned()),
         Body::Parts(mut parts) => match parts.pop() {
-            Some(part) if parts.is_empty() && part.kind.as_str() == "text" => {
-                Content::Text(part.text.into_string())
-            }
+            Some(part) if parts.is_empty() && &*part.kind == "text" => Content::Text(part.text.into_owned()),
             last => Content::Parts(parts.into_iter().chain(last).map(content_part).collect()),
         },
     }
@@ -225,14 +233,11 @@ pub(super) fn content(body: Body<'_>) -> Content {
 
 fn content_part(part: Part<'_>) -> ContentPart {
     match part.source {
-        Some(source) if !source.data.as_str().is_empty() => ContentPart::Image {
-            image: source.data.into_string(),
-            media_type: source.media_type.into_string(),
-        },
-        Some(source) => {
-            ContentPart::Text { text: format!("[{} {}]", part.kind.as_str(), source.url.as_str()) }
+        Some(source) if !source.data.is_empty() => {
+            ContentPart::Image { image: source.data.into_owned(), media_type: source.media_type.into_owned() }
         }
-        None => ContentPart::Text { text: part.text.into_string() },
+        Some(source) => ContentPart::Text { text: format!("[{} {}]", &*part.kind, source.url) },
+        None => ContentPart::Text { text: part.text.into_owned() },
     }
 }
 

@@ -117,10 +117,7 @@ impl ClaudeCodec {
         let line = Line::read(raw).map_err(|_| Unreadable)?;
         match line.kind() {
             Kind::StreamEvent => self.stream_event(&line, at, out),
-            Kind::Assistant => {
-                self.release_early(out);
-                self.assistant(&line, at, out)
-            }
+            Kind::Assistant => self.assistant(&line, at, out),
             Kind::User => self.user(&line, at, out),
             Kind::System => self.system(&line, raw, at, out),
             Kind::Result => self.result(raw, at, out),

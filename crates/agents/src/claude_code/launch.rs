@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use warren_domain::{AgentProfile, AgentType, PermissionMode};
 
-use super::{CONFIG_DIRECTORY, NAME, codec::State, layout};
+use super::{CONFIG_DIRECTORY, NAME, codec::State, layout, transcripts};
 use crate::{Launch, LaunchError, LaunchRequest, ModelApi};
 
 /// Where the sandbox has what [`layout`] wrote.
@@ -14,7 +14,8 @@ const INSTRUCTIONS: &str = "/instructions";
 
 pub(super) fn launch(agent: &AgentType, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
     let endpoint = request.endpoint(agent, ModelApi::Anthropic)?;
-    let mut argv = request.program(agent, NAME)?.to_vec();
+    let mut argv = if request.resume { Vec::new() } else { without_leftover(request) };
+    argv.extend_from_slice(request.program(agent, NAME)?);
     argv.extend(ALWAYS.iter().copied().map(str::to_owned));
     let mut option = |name: &str, value: String| argv.extend([name.to_owned(), value]);
     option(if request.resume { "--resume" } else { "--session-id" }, request.session.to_string());
@@ -41,6 +42,14 @@ pub(super) fn launch(agent: &AgentType, request: &LaunchRequest<'_>) -> Result<L
     Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
 }
 
+/// Starts what follows after it took away what an earlier start left behind. A process that was killed before anybody
+/// said anything leaves a transcript that Claude Code cannot go on from, and refuses to begin anew beside.
+fn without_leftover(request: &LaunchRequest<'_>) -> Vec<String> {
+    let project = transcripts::project(request.workspace);
+    let leftover = format!("{}/{CONFIG_DIRECTORY}/{project}/{}.jsonl", request.home, request.session);
+    ["/bin/sh", "-c", "rm -f \"$0\"; exec \"$@\"", &leftover].map(str::to_owned).to_vec()
+}
+
 /// What every start has in common. Only MCP servers that the profile names are started, whatever lies in the
 /// workspace.
 const ALWAYS: &[&str] = &[
@@ -63,12 +72,19 @@ fn settings(request: &LaunchRequest<'_>) -> Option<String> {
     is_needed.then(|| json!({"permissions": {"allow": state.allowed}}).to_string())
 }
 
-/// The built-in tools that may be used; those of MCP servers are there with their server.
+/// The built-in tools that may be used; those of MCP servers are there with their server. Skills and subagents that
+/// the profile brings are used through tools of their own.
 fn tools(profile: &AgentProfile) -> Option<String> {
-    let tools = profile.tools.as_ref()?;
-    let built_in: Vec<&str> =
-        tools.iter().map(String::as_str).filter(|tool| !tool.starts_with("mcp__")).collect();
-    Some(built_in.join(","))
+    let named = profile.tools.as_ref()?.iter().map(String::as_str).filter(|tool| !tool.starts_with("mcp__"));
+    let skill = (!profile.skills.is_empty()).then_some("Skill");
+    let task = (!profile.subagents.is_empty()).then_some("Task");
+    let mut tools: Vec<&str> = Vec::new();
+    for tool in named.chain(skill).chain(task) {
+        if !tools.contains(&tool) {
+            tools.push(tool);
+        }
+    }
+    Some(tools.join(","))
 }
 
 fn env(request: &LaunchRequest<'_>, base_url: &str, key: &str) -> BTreeMap<String, String> {

@@ -2,95 +2,21 @@
 //! mostly in spelling (`tool_use_result`, `toolUseResult`).
 
 mod line;
-mod text;
+mod message;
+mod stream;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 use warren_domain::Usage;
 
 pub(super) use line::{Kind, Line, QUIET_SYSTEM};
-pub(super) use text::{Body, Text};
+pub(super) use message::{Attachment, Body, Message, Part};
+pub(super) use stream::StreamEvent;
 
 /// The model of a message that Claude Code wrote itself.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
-
-/// What the API says, or what it is told.
-#[derive(Deserialize)]
-pub(super) struct Message<'a> {
-    #[serde(borrow, default)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) model: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) content: Body<'a>,
-    #[serde(borrow, default)]
-    pub(super) usage: Option<&'a RawValue>,
-}
-
-/// One block of a message. A union of all kinds: an internally tagged enum would copy everything twice.
-#[derive(Deserialize)]
-pub(super) struct Part<'a> {
-    #[serde(borrow, rename = "type", default)]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) text: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) thinking: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) name: Text<'a>,
-    #[serde(default)]
-    pub(super) input: Value,
-    #[serde(borrow, default)]
-    pub(super) tool_use_id: Text<'a>,
-    /// Of a tool's result.
-    #[serde(default)]
-    pub(super) content: Value,
-    #[serde(default)]
-    pub(super) is_error: Option<bool>,
-    #[serde(borrow, default)]
-    pub(super) source: Option<Source<'a>>,
-}
-
-/// Where a picture is.
-#[derive(Deserialize)]
-pub(super) struct Source<'a> {
-    #[serde(borrow, default)]
-    pub(super) media_type: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) data: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) url: Text<'a>,
-}
-
-/// One event of the API's stream.
-#[derive(Deserialize)]
-pub(super) struct StreamEvent<'a> {
-    #[serde(borrow, rename = "type", default)]
-    pub(super) kind: Text<'a>,
-    #[serde(default)]
-    pub(super) index: u64,
-    #[serde(borrow, default)]
-    pub(super) message: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(super) content_block: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(super) delta: Option<Delta<'a>>,
-    #[serde(default)]
-    pub(super) usage: Option<Tokens>,
-}
-
-/// What a block grows by.
-#[derive(Deserialize)]
-pub(super) struct Delta<'a> {
-    #[serde(borrow, default)]
-    pub(super) text: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) thinking: Text<'a>,
-}
 
 /// What one call of the API used.
 #[derive(Deserialize, Clone, Copy, Default)]
@@ -187,28 +113,6 @@ pub(super) struct CompactMetadata {
     pub(super) post_tokens: Option<u64>,
 }
 
-/// What stands beside the conversation in a transcript.
-#[derive(Deserialize)]
-pub(super) struct Attachment<'a> {
-    #[serde(borrow, rename = "type", default)]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow, default)]
-    pub(super) prompt: Body<'a>,
-    #[serde(borrow, default)]
-    pub(super) source_uuid: Text<'a>,
-    #[serde(borrow, default, rename = "commandMode")]
-    pub(super) command_mode: Text<'a>,
-    #[serde(rename = "isMeta", default)]
-    pub(super) is_meta: Option<bool>,
-}
-
-impl<'a> Message<'a> {
-    /// Its id, or the line's where it has none.
-    pub(super) fn name(&self, line: &Line<'a>) -> Cow<'a, str> {
-        if self.id.as_str().is_empty() { line.uuid().unwrap_or_default() } else { self.id.0.clone() }
-    }
-}
-
 impl Tokens {
     pub(super) fn usage(self, model: &str) -> Usage {
         Usage {
@@ -244,22 +148,4 @@ pub(super) fn total(models: &BTreeMap<String, ModelUsage>) -> Usage {
         total.add(&usage.totalled());
     }
     total
-}
-
-impl<'a> Part<'a> {
-    /// A text that stands without a list.
-    pub(super) fn of_text(text: Cow<'a, str>) -> Self {
-        Self {
-            kind: Text("text".into()),
-            text: Text(text),
-            thinking: Text::default(),
-            id: Text::default(),
-            name: Text::default(),
-            input: Value::Null,
-            tool_use_id: Text::default(),
-            content: Value::Null,
-            is_error: None,
-            source: None,
-        }
-    }
 }

@@ -104,13 +104,13 @@ impl Reading {
 impl Sidechains {
     /// The thread that a line belongs to: that of the line before it, or a new one.
     fn of(&mut self, line: &Line<'_>) -> &mut Story {
-        let before = line.parent_uuid().as_deref().and_then(|uuid| self.places.get(&key(uuid)));
+        let before = line.parent_name().and_then(|name| self.places.get(&key(name)));
         let place = before.copied().unwrap_or_else(|| {
             self.stories.push(Story::sidechain());
             self.stories.len() - 1
         });
-        if let Some(uuid) = line.uuid().as_deref() {
-            self.places.insert(key(uuid), place);
+        if let Some(name) = line.name() {
+            self.places.insert(key(name), place);
         }
         &mut self.stories[place]
     }

@@ -1,79 +1,122 @@
-//! The fields of a JSON object, found without reading their values.
+//! The parts of a JSON text, found without reading them.
 //!
 //! Most of a transcript says nothing about blocks: snapshots of prompts, second copies of tool results. What is not
-//! needed is only jumped over, and is not checked.
+//! needed is only jumped over, and is not checked. Texts that are needed are copied once.
+
+mod unescape;
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
+use memchr::memchr;
 use serde::Deserialize;
 
-/// Walks over the fields of the object in `line`.
+pub(super) use unescape::unescaped;
+
+/// Walks over the fields of an object.
 pub(super) struct Fields<'a> {
-    line: &'a [u8],
-    at: usize,
+    cursor: Cursor<'a>,
     state: State,
 }
 
+/// Walks over the items of a list.
+pub(super) struct Items<'a> {
+    cursor: Cursor<'a>,
+    state: State,
+}
+
+/// A key without its quotes, and its value, both as they are written.
+type Field<'a> = (&'a [u8], &'a [u8]);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Before,
     Within,
     After,
 }
 
-/// Why a line is not one object.
+/// Why a text is not one whole object, or one whole list.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
 impl<'a> Fields<'a> {
-    pub(super) fn of(line: &'a [u8]) -> Self {
-        Self { line, at: 0, state: State::Before }
+    pub(super) fn of(object: &'a [u8]) -> Self {
+        Self { cursor: Cursor { text: object, at: 0 }, state: State::Before }
     }
 
-    /// The next field's key as it is written, and its value as it is written. `None` after the last one, when nothing
-    /// but white space follows.
-    pub(super) fn next(&mut self) -> Result<Option<(&'a [u8], &'a [u8])>, Malformed> {
-        match self.state {
-            State::Before => self.take(b'{')?,
+    /// The next field. `None` after the last one, when nothing but white space follows.
+    pub(super) fn next(&mut self) -> Result<Option<Field<'a>>, Malformed> {
+        if !self.cursor.advance(&mut self.state, b'{', b'}')? {
+            return Ok(None);
+        }
+        self.cursor.skip_space();
+        let key = self.cursor.string()?;
+        self.cursor.take(b':')?;
+        let value = self.cursor.value()?;
+        Ok(Some((&key[1..key.len() - 1], value)))
+    }
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn of(list: &'a [u8]) -> Self {
+        Self { cursor: Cursor { text: list, at: 0 }, state: State::Before }
+    }
+
+    /// The next item. `None` after the last one, when nothing but white space follows.
+    pub(super) fn next(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
+        if !self.cursor.advance(&mut self.state, b'[', b']')? {
+            return Ok(None);
+        }
+        self.cursor.value().map(Some)
+    }
+}
+
+/// A place in a text.
+struct Cursor<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// Goes to the next part of what `open` begins and `close` ends; `false` if there is none.
+    fn advance(&mut self, state: &mut State, open: u8, close: u8) -> Result<bool, Malformed> {
+        match state {
+            State::Before => self.take(open)?,
             State::Within => {}
-            State::After => return Ok(None),
+            State::After => return Ok(false),
         }
-        let is_first = matches!(std::mem::replace(&mut self.state, State::Within), State::Before);
+        let is_first = std::mem::replace(state, State::Within) == State::Before;
         match self.peek() {
-            Some(b'}') => return self.end(),
-            Some(b',') if !is_first => self.at += 1,
-            Some(_) if is_first => {}
-            _ => return Err(Malformed),
+            Some(byte) if byte == close => {
+                self.at += 1;
+                *state = State::After;
+                self.peek().map_or(Ok(false), |_| Err(Malformed))
+            }
+            Some(b',') if !is_first => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(_) if is_first => Ok(true),
+            _ => Err(Malformed),
         }
-        self.skip_space();
-        let key = self.string()?;
-        self.take(b':')?;
-        self.skip_space();
-        let from = self.at;
-        self.value()?;
-        Ok(Some((&key[1..key.len() - 1], &self.line[from..self.at])))
-    }
-
-    fn end(&mut self) -> Result<Option<(&'a [u8], &'a [u8])>, Malformed> {
-        self.take(b'}')?;
-        self.state = State::After;
-        if self.peek().is_some() { Err(Malformed) } else { Ok(None) }
     }
 
     /// Passes over one value of any depth.
-    fn value(&mut self) -> Result<(), Malformed> {
-        match self.line.get(self.at) {
-            Some(b'"') => self.string().map(drop),
-            Some(b'{' | b'[') => self.nested(),
-            Some(_) => self.plain(),
-            None => Err(Malformed),
+    fn value(&mut self) -> Result<&'a [u8], Malformed> {
+        self.skip_space();
+        let from = self.at;
+        match self.text.get(from) {
+            Some(b'"') => return self.string(),
+            Some(b'{' | b'[') => self.nested()?,
+            Some(_) => self.plain()?,
+            None => return Err(Malformed),
         }
+        Ok(&self.text[from..self.at])
     }
 
     fn nested(&mut self) -> Result<(), Malformed> {
         let mut depth = 0_usize;
         loop {
-            match self.line.get(self.at).ok_or(Malformed)? {
+            match self.text.get(self.at).ok_or(Malformed)? {
                 b'"' => {
                     self.string()?;
                     continue;
@@ -91,9 +134,9 @@ impl<'a> Fields<'a> {
 
     /// A number, `true`, `false` or `null`.
     fn plain(&mut self) -> Result<(), Malformed> {
-        let rest = &self.line[self.at..];
-        let length = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b' ' | b'\t' | b'\r'));
-        match length.unwrap_or(rest.len()) {
+        let rest = &self.text[self.at..];
+        let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n');
+        match rest.iter().position(is_end).unwrap_or(rest.len()) {
             0 => Err(Malformed),
             length => {
                 self.at += length;
@@ -105,18 +148,19 @@ impl<'a> Fields<'a> {
     /// A string with its quotes.
     fn string(&mut self) -> Result<&'a [u8], Malformed> {
         let from = self.at;
-        if self.line.get(from) != Some(&b'"') {
+        if self.text.get(from) != Some(&b'"') {
             return Err(Malformed);
         }
         self.at += 1;
         loop {
-            let rest = self.line.get(self.at..).ok_or(Malformed)?;
-            let found = string_end(rest).ok_or(Malformed)?;
-            if rest[found] == b'"' {
-                self.at += found + 1;
-                return Ok(&self.line[from..self.at]);
+            let rest = self.text.get(self.at..).ok_or(Malformed)?;
+            self.at += quote(rest).ok_or(Malformed)? + 1;
+            let before = &self.text[from + 1..self.at - 1];
+            // A quote after an odd number of backslashes belongs to the string.
+            let n_backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+            if n_backslashes % 2 == 0 {
+                return Ok(&self.text[from..self.at]);
             }
-            self.at += found + 2;
         }
     }
 
@@ -130,29 +174,29 @@ impl<'a> Fields<'a> {
 
     fn peek(&mut self) -> Option<u8> {
         self.skip_space();
-        self.line.get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
     fn skip_space(&mut self) {
-        while matches!(self.line.get(self.at), Some(b' ' | b'\t' | b'\r')) {
+        while matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }
     }
 }
 
-/// The place of the first quote or backslash.
-fn string_end(bytes: &[u8]) -> Option<usize> {
+/// The place of the first quote.
+fn quote(bytes: &[u8]) -> Option<usize> {
     // Most strings are keys and ids: for those, eight bytes at a time are quicker than a search made for long ones.
     const NEAR: usize = 32;
     let words = bytes.chunks_exact(8).take(NEAR / 8).filter_map(|chunk| chunk.try_into().ok());
     for (n, word) in words.map(u64::from_le_bytes).enumerate() {
-        let found = zero_bytes(word ^ 0x2222_2222_2222_2222) | zero_bytes(word ^ 0x5c5c_5c5c_5c5c_5c5c);
+        let found = zero_bytes(word ^ 0x2222_2222_2222_2222);
         if found != 0 {
             return Some(n * 8 + found.trailing_zeros() as usize / 8);
         }
     }
     let near = NEAR.min(bytes.len() / 8 * 8);
-    memchr2(b'"', b'\\', &bytes[near..]).map(|found| near + found)
+    memchr(b'"', &bytes[near..]).map(|found| near + found)
 }
 
 /// The high bit of the lowest byte that is zero; above it anything.
@@ -162,11 +206,7 @@ fn zero_bytes(word: u64) -> u64 {
 
 /// A raw value as text, if it is one.
 pub(super) fn text(raw: &[u8]) -> Option<Cow<'_, str>> {
-    let within = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if memchr2(b'\\', b'\n', within).is_none() {
-        return std::str::from_utf8(within).ok().map(Cow::Borrowed);
-    }
-    serde_json::from_slice::<String>(raw).ok().map(Cow::Owned)
+    unescaped(raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
 }
 
 /// A raw value as whatever it should be; `None` if it is not.
@@ -181,7 +221,7 @@ pub(super) fn is_true(raw: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fields, Malformed, text};
+    use super::{Fields, Items, Malformed, text};
 
     fn fields(line: &str) -> Result<Vec<(String, String)>, Malformed> {
         let mut fields = Fields::of(line.as_bytes());
@@ -205,6 +245,17 @@ mod tests {
         ];
         assert_eq!(fields(line), Ok(expected.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec()));
         assert_eq!(fields("{}"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn every_item_is_found() {
+        let (mut items, mut found) = (Items::of(br#"[1, "a]", {"b":[2]},null]"#), Vec::new());
+        while let Some(item) = items.next().expect("a list") {
+            found.push(String::from_utf8_lossy(item).into_owned());
+        }
+        assert_eq!(found, ["1", r#""a]""#, r#"{"b":[2]}"#, "null"]);
+        assert_eq!(Items::of(b"[]").next(), Ok(None));
+        assert_eq!(Items::of(b"[1 2]").next().and_then(|_| Items::of(b"{}").next()), Err(Malformed));
     }
 
     #[test]

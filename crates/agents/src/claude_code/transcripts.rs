@@ -8,8 +8,14 @@ use super::{
 };
 use crate::{Growth, TranscriptFile, TranscriptName, TranscriptPlan};
 
-/// The directory of all sessions in `/workspace`: its name is the path, with `-` for whatever is no letter or digit.
+/// The directory of all sessions in the place where every sandbox has its workspace.
 const PROJECT: &str = "projects/-workspace";
+
+/// The directory of all sessions in a workspace: its name is the path, with `-` for whatever is no letter or digit.
+pub(super) fn project(workspace: &str) -> String {
+    let dash = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    format!("projects/{}", workspace.chars().map(dash).collect::<String>())
+}
 
 /// The files of one session.
 pub(super) struct Plan {

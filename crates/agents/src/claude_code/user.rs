@@ -44,17 +44,16 @@ pub(super) fn words(line: &Line<'_>, body: Body<'_>, at: Timestamp) -> Words {
         return Words::Shown(notice(id, first.to_owned(), at));
     }
     if let Some(output) = local_output(first) {
-        return if output.is_empty() {
-            Words::Hidden
-        } else {
-            Words::Shown(notice(id, output.to_owned(), at))
-        };
+        return Words::Shown(notice(id, output.to_owned(), at));
     }
-    if first.starts_with("<local-command-caveat>") || first.starts_with("<system-reminder>") {
+    if NOT_SAID.iter().any(|tag| first.starts_with(tag)) {
         return Words::Hidden;
     }
     Words::Shown(message(id, typed_command(first).map_or_else(|| blocks::content(body), Into::into), at))
 }
+
+/// What texts begin with that nobody said.
+const NOT_SAID: &[&str] = &["<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>"];
 
 /// What the name of a message of a person begins with; its UUID follows.
 pub(super) const MESSAGE_PREFIX: &str = "msg-";
@@ -68,17 +67,17 @@ fn first_text<'b>(body: &'b Body<'_>) -> Option<&'b str> {
     match body {
         Body::Nothing => None,
         Body::Text(text) => Some(text),
-        Body::Parts(parts) => parts.first().map(|part| part.text.as_str()),
+        Body::Parts(parts) => parts.first().map(|part| &*part.text),
     }
 }
 
 /// What a command printed that was carried out without the model.
-fn local_output(text: &str) -> Option<&str> {
+pub(super) fn local_output(text: &str) -> Option<&str> {
     let names = ["local-command-stdout", "local-command-stderr", "bash-stdout"];
     if !text.starts_with('<') {
         return None;
     }
-    names.iter().find_map(|name| tagged(text, name)).map(str::trim)
+    names.iter().find_map(|name| tagged(text, name)).map(str::trim).filter(|output| !output.is_empty())
 }
 
 /// A slash command or a shell command as a person typed it.

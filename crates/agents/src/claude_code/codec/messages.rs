@@ -7,9 +7,8 @@ use super::{Begun, ClaudeCodec, MAIN, OpenCall, Unreadable, complete, event, upd
 use crate::{
     Output,
     claude_code::{
-        blocks::{self, Counts, Origin, Said, ToolAnswer, said},
+        blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
         native::{Line, Message},
-        scan::read,
         user::{Words, words},
     },
 };
@@ -21,16 +20,17 @@ impl ClaudeCodec {
         at: Timestamp,
         out: &mut Vec<Output>,
     ) -> Result<(), Unreadable> {
-        let message: Message<'_> = line.message.and_then(read).ok_or(Unreadable)?;
+        let message = line.message.and_then(Message::read).ok_or(Unreadable)?;
         let at = line.time().unwrap_or(at);
         let thread = self.thread_of(line, at, out);
         let id = message.name(line);
         let id = &*id;
         let mut counts = self.speaks(&thread, id, at, out);
-        let (model, parts) = (message.model.as_str(), message.content.into_parts());
-        if let Some(own) = blocks::own_words(line, id, model, &parts, at) {
-            out.extend(own.map(|block| complete(thread, block)));
-            return Ok(());
+        let (model, parts) = (&*message.model, message.content.into_parts());
+        match author(line, Origin { message: id, model, at }, &parts) {
+            Author::Model => self.release_early(out),
+            Author::Program(block) => return self.program_said(complete(thread, block), out),
+            Author::Nobody => return Ok(()),
         }
         let mut outcome = Ok(());
         for part in parts {
@@ -53,7 +53,7 @@ impl ClaudeCodec {
         at: Timestamp,
         out: &mut Vec<Output>,
     ) -> Result<(), Unreadable> {
-        let message: Message<'_> = line.message.and_then(read).ok_or(Unreadable)?;
+        let message = line.message.and_then(Message::read).ok_or(Unreadable)?;
         let at = line.time().unwrap_or(at);
         let (answers, body) = blocks::split(message.content);
         let thread = self.thread_of(line, at, out);
@@ -92,6 +92,12 @@ impl ClaudeCodec {
             return counts;
         }
         speaker.counts
+    }
+
+    /// Claude Code itself answers: sometimes before it repeats what it was told.
+    fn program_said(&mut self, output: Output, out: &mut Vec<Output>) -> Result<(), Unreadable> {
+        self.early.as_mut().unwrap_or(out).push(output);
+        Ok(())
     }
 
     fn said(&mut self, thread: &ConversationId, line: &Line<'_>, block: Block, out: &mut Vec<Output>) {

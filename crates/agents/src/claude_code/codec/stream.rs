@@ -9,7 +9,6 @@ use crate::{
     claude_code::{
         blocks::{self, Counts, Origin},
         native::{Line, Message, Part, StreamEvent, Tokens},
-        scan::read,
     },
 };
 
@@ -52,7 +51,7 @@ impl ClaudeCodec {
         at: Timestamp,
         out: &mut Vec<Output>,
     ) -> Result<(), Unreadable> {
-        let stream: StreamEvent<'_> = line.event.and_then(read).ok_or(Unreadable)?;
+        let stream = line.event.and_then(StreamEvent::read).ok_or(Unreadable)?;
         self.has_stream = true;
         // Subagents' blocks come whole.
         if line.parent_call().is_some() {
@@ -69,7 +68,7 @@ impl ClaudeCodec {
     }
 
     fn grow(&mut self, stream: StreamEvent<'_>, at: Timestamp, out: &mut Vec<Output>) {
-        match stream.kind.as_str() {
+        match &*stream.kind {
             "content_block_delta" => self.delta(stream, out),
             "content_block_start" => self.block_start(&stream, at, out),
             "message_start" => self.message_start(&stream, out),
@@ -80,16 +79,15 @@ impl ClaudeCodec {
     }
 
     fn message_start(&mut self, stream: &StreamEvent<'_>, out: &mut Vec<Output>) {
-        let message: Option<Message<'_>> = stream.message.and_then(|raw| read(raw.get().as_bytes()));
-        let Some(message) = message else { return };
+        let Some(message) = stream.message.and_then(Message::read) else { return };
         self.discard_open("the answer began anew", out);
         self.flush(out);
-        let id = message.id.into_string();
+        let id = message.id.into_owned();
         self.speakers
             .insert(super::MAIN.to_owned(), Speaker { message: id.clone(), counts: Counts::default() });
         self.open = Some(OpenMessage {
             id,
-            model: message.model.into_string(),
+            model: message.model.into_owned(),
             begun: Counts::default(),
             blocks: Vec::new(),
             whole: Vec::new(),
@@ -97,11 +95,11 @@ impl ClaudeCodec {
     }
 
     fn block_start(&mut self, stream: &StreamEvent<'_>, at: Timestamp, out: &mut Vec<Output>) {
-        let part: Option<Part<'_>> = stream.content_block.and_then(|raw| read(raw.get().as_bytes()));
+        let part = stream.content_block.and_then(Part::read);
         self.take_up_prompt(at, out);
         let (Some(part), Some(open)) = (part, &mut self.open) else { return };
         let origin = Origin { message: &open.id, model: &open.model, at };
-        let block = match part.kind.as_str() {
+        let block = match &*part.kind {
             "text" => blocks::text(open.begun.text(&open.id), String::new(), origin),
             "thinking" | "redacted_thinking" => {
                 let id = open.begun.thought(&open.id);
@@ -119,11 +117,9 @@ impl ClaudeCodec {
     }
 
     fn delta(&mut self, stream: StreamEvent<'_>, out: &mut Vec<Output>) {
-        let Some(delta) = stream.delta else { return };
-        let text = if delta.text.as_str().is_empty() { delta.thinking } else { delta.text };
         let block = self.open.as_ref().and_then(|open| open.block(stream.index));
-        if let (Some(block_id), false) = (block, text.as_str().is_empty()) {
-            let body = EventBody::TextDelta { block_id: block_id.clone(), delta: text.into_string() };
+        if let (Some(block_id), false) = (block, stream.delta.is_empty()) {
+            let body = EventBody::TextDelta { block_id: block_id.clone(), delta: stream.delta.into_owned() };
             out.push(event(ConversationId::main(), body));
         }
     }

@@ -131,8 +131,8 @@ impl Turn {
     }
 
     fn end_if_done(&mut self, out: &mut Vec<Output>) {
-        let is_waiting = !self.is_interrupting && !(self.tasks.is_empty() && self.untaken.is_empty());
-        if !self.is_live || is_waiting {
+        let is_done = self.is_interrupting || (self.tasks.is_empty() && self.untaken.is_empty());
+        if !self.is_live || !is_done {
             return;
         }
         if let Some(end) = self.result.as_ref().map(|result| self.end_of(result)) {

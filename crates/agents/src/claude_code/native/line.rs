@@ -121,8 +121,14 @@ impl<'a> Line<'a> {
         text(self.uuid?)
     }
 
-    pub(in crate::claude_code) fn parent_uuid(&self) -> Option<Cow<'a, str>> {
-        text(self.parent_uuid?)
+    /// Its UUID as it is written.
+    pub(in crate::claude_code) fn name(&self) -> Option<&'a [u8]> {
+        self.uuid.filter(|raw| raw.starts_with(b"\""))
+    }
+
+    /// The UUID of the line before it, as it is written.
+    pub(in crate::claude_code) fn parent_name(&self) -> Option<&'a [u8]> {
+        self.parent_uuid.filter(|raw| raw.starts_with(b"\""))
     }
 
     /// Which call's subagent says it; in output only.

@@ -6,13 +6,17 @@
 //! what begins with a person's message off the way is left out, and only if it hangs on a place on the way: a file
 //! with a gap must not lose its beginning.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 /// The lines of one thread, as a tree.
 #[derive(Default)]
 pub(super) struct Branches {
     lines: Vec<Node>,
     places: HashMap<u128, u32>,
+    /// The last line with which a person begins a turn.
+    last_prompt: u32,
+    /// Some line goes on from a place before the turn it stands in: something may have been taken back.
+    goes_back: bool,
 }
 
 struct Node {
@@ -21,28 +25,35 @@ struct Node {
 }
 
 impl Branches {
-    /// Adds a line; `None` if it is there already.
-    pub(super) fn add(&mut self, uuid: Option<&str>, parent: Option<&str>) -> Option<u32> {
+    /// Adds a line by the keys of its name and of its parent's; `None` if it is there already.
+    pub(super) fn add(&mut self, name: Option<u128>, parent: Option<u128>) -> Option<u32> {
         let place = u32::try_from(self.lines.len()).ok()?;
-        if let Some(uuid) = uuid {
-            if self.places.contains_key(&key(uuid)) {
-                return None;
-            }
-            self.places.insert(key(uuid), place);
+        if let Some(name) = name {
+            match self.places.entry(name) {
+                Entry::Occupied(_) => return None,
+                Entry::Vacant(entry) => entry.insert(place),
+            };
         }
-        self.lines.push(Node { parent: parent.map(key), is_prompt: false });
+        let parent_place = parent.and_then(|parent| self.places.get(&parent));
+        self.goes_back |= parent_place.is_some_and(|parent| *parent < self.last_prompt);
+        self.lines.push(Node { parent, is_prompt: false });
         Some(place)
     }
 
     /// Notes that a person begins a turn here.
     pub(super) fn is_prompt(&mut self, place: u32) {
-        if let Some(line) = self.lines.get_mut(place as usize) {
-            line.is_prompt = true;
-        }
+        let Some(line) = self.lines.get_mut(place as usize) else { return };
+        line.is_prompt = true;
+        let parent = line.parent.and_then(|parent| self.places.get(&parent));
+        self.goes_back |= parent.is_some_and(|parent| parent + 1 < place);
+        self.last_prompt = place;
     }
 
     /// For each line whether it was taken back; `None` if none was.
     pub(super) fn taken_back(&self) -> Option<Vec<bool>> {
+        if !self.goes_back {
+            return None;
+        }
         let on_way = self.on_way();
         let is_aside = |(line, on_way): (&Node, &bool)| line.is_prompt && !on_way;
         if !self.lines.iter().zip(&on_way).any(is_aside) {
@@ -76,24 +87,26 @@ impl Branches {
 }
 
 /// A name as a number that stands for it.
-pub(super) fn key(name: &str) -> u128 {
+pub(super) fn key(name: &[u8]) -> u128 {
     let fold = |key: u128, chunk: &[u8]| {
         let mut word = [0; 16];
         word[..chunk.len()].copy_from_slice(chunk);
         key.rotate_left(61).wrapping_mul(0x2d35_8dcc_aa6c_78a5_8bb8_4b93_962e_acc9)
             ^ u128::from_le_bytes(word)
     };
-    name.as_bytes().chunks(16).fold(name.len() as u128, fold)
+    name.chunks(16).fold(name.len() as u128, fold)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Branches;
+    use super::{Branches, key};
 
     fn taken_back(lines: &[(&str, Option<&str>, bool)]) -> Vec<String> {
         let mut tree = Branches::default();
         for (uuid, parent, is_prompt) in lines {
-            let place = tree.add(Some(uuid), *parent).expect("a new line");
+            let place = tree
+                .add(Some(key(uuid.as_bytes())), parent.map(|parent| key(parent.as_bytes())))
+                .expect("a new line");
             if *is_prompt {
                 tree.is_prompt(place);
             }
@@ -141,7 +154,7 @@ mod tests {
     #[test]
     fn a_line_that_is_there_twice_counts_once() {
         let mut tree = Branches::default();
-        let uuid = Some("0d6ccc11-51f8-53bf-b90a-34b83f409d28");
+        let uuid = Some(key(b"0d6ccc11-51f8-53bf-b90a-34b83f409d28"));
         assert_eq!(
             (tree.add(uuid, None), tree.add(uuid, None), tree.add(None, uuid)),
             (Some(0), None, Some(1))

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use warren_domain::{Block, BlockStatus, Timestamp, Usage};
 
-use super::branches::Branches;
+use super::branches::{Branches, key};
 use crate::claude_code::{
     agents::{Ending, Fate, agent_answer, end_block},
-    blocks::{self, Counts, Origin, Said, ToolAnswer, said},
+    blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
     native::{Attachment, CompactMetadata, Kind, Line, Message, QUIET_SYSTEM, SYNTHETIC, Tokens},
     scan::{Fields, read, text},
     user::{self, TaskEnd, Words, words},
@@ -110,21 +110,23 @@ impl Story {
     }
 
     fn assistant(&mut self, line: &Line<'_>) -> Result<(), Misread> {
-        let message: Message<'_> = line.message.and_then(read).ok_or(Misread)?;
+        let message = line.message.and_then(Message::read).ok_or(Misread)?;
         let Some(owner) = self.node(line) else { return Ok(()) };
         let at = line.time().unwrap_or_default();
         let id = message.name(line);
         let id = &*id;
         self.begin_message(id);
-        let model = message.model.as_str();
-        let tokens = message.usage.and_then(|raw| read::<Tokens>(raw.get().as_bytes()));
+        let model = &*message.model;
+        let tokens = message.usage.and_then(|raw| read::<Tokens>(raw));
         let state = self.messages.entry(id.to_owned()).or_default();
         if let Some(tokens) = tokens.filter(|_| model != SYNTHETIC) {
             state.usage = tokens.usage(model);
         }
         let parts = message.content.into_parts();
-        if let Some(error) = blocks::own_words(line, id, model, &parts, at) {
-            return error.map_or(Ok(()), |block| self.push(owner, block));
+        match author(line, Origin { message: id, model, at }, &parts) {
+            Author::Model => {}
+            Author::Program(block) => return self.push(owner, block),
+            Author::Nobody => return Ok(()),
         }
         let (mut counts, mut outcome) = (state.counts, Ok(()));
         for part in parts {
@@ -142,7 +144,7 @@ impl Story {
     }
 
     fn user(&mut self, line: &Line<'_>) -> Result<(), Misread> {
-        let message: Message<'_> = line.message.and_then(read).ok_or(Misread)?;
+        let message = line.message.and_then(Message::read).ok_or(Misread)?;
         let Some(owner) = self.node(line) else { return Ok(()) };
         let at = line.time().unwrap_or_default();
         let (answers, body) = blocks::split(message.content);
@@ -172,6 +174,12 @@ impl Story {
                 let done: CompactMetadata = line.compact_metadata.and_then(read).unwrap_or_default();
                 self.hold(owner, blocks::compaction(&id, &done, at));
             }
+            "local_command" => {
+                let output = line.content.and_then(text).unwrap_or_default();
+                user::local_output(&output).into_iter().for_each(|output| {
+                    self.hold(owner, blocks::notice(&id, output.to_owned(), at));
+                });
+            }
             "informational" if !line.is_hidden => {
                 let message = line.content.and_then(text).unwrap_or_default().into_owned();
                 self.hold(owner, blocks::notice(&id, message, at));
@@ -185,19 +193,19 @@ impl Story {
     fn attachment(&mut self, line: &Line<'_>) -> Result<(), Misread> {
         let Some(owner) = self.node(line) else { return Ok(()) };
         let Some(raw) = line.attachment.filter(|raw| may_be_queued(raw)) else { return Ok(()) };
-        let queued: Attachment<'_> = read(raw).ok_or(Misread)?;
-        if queued.kind.as_str() != "queued_command" || queued.is_meta == Some(true) {
+        let queued = Attachment::read(raw).ok_or(Misread)?;
+        if queued.kind != "queued_command" || queued.is_meta {
             return Ok(());
         }
         let at = line.time().unwrap_or_default();
         let content = blocks::content(queued.prompt);
-        match queued.command_mode.as_str() {
+        match &*queued.command_mode {
             "task-notification" => {
                 user::task_end(&content.to_text()).into_iter().for_each(|end| self.task_ended(end, at))
             }
             "bash" => {}
             _ => {
-                let source = Some(queued.source_uuid.0).filter(|uuid| !uuid.is_empty());
+                let source = Some(queued.source_uuid).filter(|uuid| !uuid.is_empty());
                 let uuid = source.or(line.uuid()).unwrap_or_default();
                 self.hold(owner, user::message(&uuid, content, at));
             }
@@ -213,7 +221,7 @@ impl Story {
         if self.agent_id.is_none() && line.is_sidechain {
             self.agent_id = line.agent_id().as_deref().map(str::to_owned);
         }
-        self.branches.add(line.uuid().as_deref(), line.parent_uuid().as_deref())
+        self.branches.add(line.name().map(key), line.parent_name().map(key))
     }
 
     fn begin_message(&mut self, id: &str) {
