@@ -40,6 +40,16 @@ const PROGRAM: &str = "gemini-cli";
 /// Prints what Gemini writes beside what it prints.
 const FOLLOW: [&str; 2] = ["/warren/guest", "follow"];
 
+/// Gives the chat that is gone on from an old name. Gemini names a chat by the minute: one that it goes on from within the
+/// minute of its last start it writes over while it reads it, and the calls of tools in it are lost.
+const BACKDATE: &str = r#"d=$1; shift
+for c in "$d"/*/chats; do
+  new=$(ls -S "$c"/session-*.jsonl 2>/dev/null | head -n 1)
+  old="$c/session-2000-01-01T00-00-${new##*-}"
+  if [ -n "$new" ] && [ "$new" != "$old" ]; then mv -f "$new" "$old"; fi
+done
+exec "$@""#;
+
 /// The model that is asked for when nobody names one. A name always goes along: left to itself, Gemini asks a model
 /// which model to ask.
 const DEFAULT_MODEL: &str = "gemini-2.5-pro";
@@ -62,8 +72,12 @@ impl Adapter for GeminiCli {
 
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
         let program = request.program(&self.agent_type(), PROGRAM)?;
-        let mut argv: Vec<String> = FOLLOW.map(str::to_owned).to_vec();
         let chats = format!("{}/{}", request.home, plan::ROOT);
+        let mut argv: Vec<String> = Vec::new();
+        if goes_on(request) {
+            argv.extend(["/bin/sh", "-c", BACKDATE, "backdate", &chats].map(str::to_owned));
+        }
+        argv.extend(FOLLOW.map(str::to_owned));
         argv.extend(["--dir", &chats, "--suffix", ".jsonl", "--prompt-line"].map(str::to_owned));
         if !goes_on(request) {
             // A chat that Gemini cannot go on from would only be taken for this session's.

@@ -81,7 +81,8 @@ fn a_new_session_begins_with_no_chats_and_a_later_run_goes_on() {
     let given = Given::new();
     let new = format!("{FOLLOW} --clear {GEMINI} yolo --skip-trust -m gemini-2.5-pro");
     assert_eq!(argv(&given.request()), Ok(new.clone()));
-    let on = format!("{FOLLOW} {GEMINI} yolo --skip-trust -m gemini-3 --resume latest");
+    let renamed = format!("/bin/sh -c {} backdate /home/agent/.gemini/tmp", super::BACKDATE);
+    let on = format!("{renamed} {FOLLOW} {GEMINI} yolo --skip-trust -m gemini-3 --resume latest");
     let going_on = LaunchRequest { resume: true, model: Some("gemini-3"), ..given.request() };
     assert_eq!(argv(&going_on), Ok(on));
     // Its only prompt was refused: there is nothing that Gemini would go on from.

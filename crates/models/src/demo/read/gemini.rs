@@ -144,7 +144,10 @@ fn message(content: Content) -> Message {
         if let Some(Call { id, name }) = part.function_call {
             message.calls.push(Made { id, tool: name });
         } else if let Some(Response { id, response }) = part.function_response {
-            message.results.push(result(id, &response));
+            // A chat that Gemini CLI goes on from has each answer twice.
+            if id.is_empty() || message.results.iter().all(|known| known.id != id) {
+                message.results.push(result(id, &response));
+            }
         } else if let Some(text) = part.text.filter(|_| !part.thought) {
             message.texts.push(text);
         } else {
