@@ -101,9 +101,11 @@ impl Conversation {
                 Heard::Nothing => {}
             }
         }
-        if !said.is_empty() {
-            let before = std::mem::replace(&mut self.prompt, said.join("\n"));
+        // An agent that was cut off says what it said before once more, in front of what is new.
+        if let Some(last) = said.pop() {
+            let before = std::mem::replace(&mut self.prompt, last);
             self.earlier.extend((!before.is_empty()).then_some(before));
+            self.earlier.append(&mut said);
             self.step = 0;
             self.results.clear();
             self.n_latest = 0;
