@@ -114,11 +114,11 @@ impl ClaudeCodec {
     }
 
     fn line(&mut self, raw: &[u8], at: Timestamp, out: &mut Vec<Output>) -> Result<(), Unreadable> {
-        let line = Line::read(raw).map_err(|_| Unreadable)?;
+        let mut line = Line::read(raw).map_err(|_| Unreadable)?;
         match line.kind() {
-            Kind::StreamEvent => self.stream_event(&line, at, out),
-            Kind::Assistant => self.assistant(&line, at, out),
-            Kind::User => self.user(&line, at, out),
+            Kind::StreamEvent => self.stream_event(&mut line, at, out),
+            Kind::Assistant => self.assistant(&mut line, at, out),
+            Kind::User => self.user(&mut line, at, out),
             Kind::System => self.system(&line, raw, at, out),
             Kind::Result => self.result(raw, at, out),
             Kind::ControlRequest => self.asks.asked(raw, out),

@@ -71,10 +71,10 @@ impl Reading {
         story
     }
 
-    fn take(&mut self, raw: &[u8], mut story: impl FnMut(&Line<'_>) -> Result<(), Misread>) {
+    fn take(&mut self, raw: &[u8], mut story: impl FnMut(&mut Line<'_>) -> Result<(), Misread>) {
         let mut read = |raw: &[u8]| match Line::read(raw) {
             Ok(line) if line.kind() == Kind::CostState => self.note_cost(raw),
-            Ok(line) => story(&line),
+            Ok(mut line) => story(&mut line),
             Err(_) => Err(Misread),
         };
         // Bytes that are no text spoil their line only as far as they go.

@@ -12,84 +12,87 @@ use serde::Deserialize;
 
 pub(super) use unescape::unescaped;
 
-/// Walks over the fields of an object.
-pub(super) struct Fields<'a> {
-    cursor: Cursor<'a>,
-    state: State,
-}
-
-/// Walks over the items of a list.
-pub(super) struct Items<'a> {
-    cursor: Cursor<'a>,
-    state: State,
-}
-
-/// A key without its quotes, and its value, both as they are written.
-type Field<'a> = (&'a [u8], &'a [u8]);
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Before,
-    Within,
-    After,
-}
-
-/// Why a text is not one whole object, or one whole list.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Malformed;
-
-impl<'a> Fields<'a> {
-    pub(super) fn of(object: &'a [u8]) -> Self {
-        Self { cursor: Cursor { text: object, at: 0 }, state: State::Before }
-    }
-
-    /// The next field. `None` after the last one, when nothing but white space follows.
-    pub(super) fn next(&mut self) -> Result<Option<Field<'a>>, Malformed> {
-        if !self.cursor.advance(&mut self.state, b'{', b'}')? {
-            return Ok(None);
-        }
-        self.cursor.skip_space();
-        let key = self.cursor.string()?;
-        self.cursor.take(b':')?;
-        let value = self.cursor.value()?;
-        Ok(Some((&key[1..key.len() - 1], value)))
-    }
-}
-
-impl<'a> Items<'a> {
-    pub(super) fn of(list: &'a [u8]) -> Self {
-        Self { cursor: Cursor { text: list, at: 0 }, state: State::Before }
-    }
-
-    /// The next item. `None` after the last one, when nothing but white space follows.
-    pub(super) fn next(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
-        if !self.cursor.advance(&mut self.state, b'[', b']')? {
-            return Ok(None);
-        }
-        self.cursor.value().map(Some)
-    }
-}
-
-/// A place in a text.
-struct Cursor<'a> {
+/// A place in a JSON text. Whoever reads goes forward from part to part; nothing is looked at twice.
+pub(super) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
 }
 
+/// How far an object or a list is read.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    #[default]
+    Before,
+    Within,
+}
+
+/// Why a text cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Malformed;
+
 impl<'a> Cursor<'a> {
-    /// Goes to the next part of what `open` begins and `close` ends; `false` if there is none.
-    fn advance(&mut self, state: &mut State, open: u8, close: u8) -> Result<bool, Malformed> {
-        match state {
-            State::Before => self.take(open)?,
-            State::Within => {}
-            State::After => return Ok(false),
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The key of the object's next field, as it is written, without its quotes; its value is to be read next.
+    /// `None` after the last one.
+    pub(super) fn next_key(&mut self, progress: &mut Progress) -> Result<Option<&'a [u8]>, Malformed> {
+        if !self.advance(progress, b'{', b'}')? {
+            return Ok(None);
         }
-        let is_first = std::mem::replace(state, State::Within) == State::Before;
+        self.skip_space();
+        let key = self.string()?;
+        self.take(b':')?;
+        Ok(Some(&key[1..key.len() - 1]))
+    }
+
+    /// Goes to the list's next item, which is to be read next. `false` after the last one.
+    pub(super) fn next_item(&mut self, progress: &mut Progress) -> Result<bool, Malformed> {
+        self.advance(progress, b'[', b']')
+    }
+
+    /// Nothing but white space may follow.
+    pub(super) fn end(&mut self) -> Result<(), Malformed> {
+        self.peek().map_or(Ok(()), |_| Err(Malformed))
+    }
+
+    /// Reads a value by `read`; where that fails, passes over it and gives nothing.
+    pub(super) fn attempt<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<Option<T>, Malformed> {
+        let from = self.at;
+        if let Ok(value) = read(self) {
+            return Ok(Some(value));
+        }
+        self.at = from;
+        self.value().map(|_| None)
+    }
+
+    /// A text. Whatever else stands in its place counts as empty: a field that changed its type must not cost the
+    /// line.
+    pub(super) fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
+        let raw = self.value()?;
+        if raw.first() == Some(&b'"') { text(raw).ok_or(Malformed) } else { Ok(Cow::default()) }
+    }
+
+    /// What the next value begins with.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.text.get(self.at).copied()
+    }
+
+    /// Goes to the next part of what `open` begins and `close` ends; `false` if there is none.
+    fn advance(&mut self, progress: &mut Progress, open: u8, close: u8) -> Result<bool, Malformed> {
+        let is_first = std::mem::replace(progress, Progress::Within) == Progress::Before;
+        if is_first {
+            self.take(open)?;
+        }
         match self.peek() {
             Some(byte) if byte == close => {
                 self.at += 1;
-                *state = State::After;
-                self.peek().map_or(Ok(false), |_| Err(Malformed))
+                Ok(false)
             }
             Some(b',') if !is_first => {
                 self.at += 1;
@@ -101,7 +104,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes over one value of any depth.
-    fn value(&mut self) -> Result<&'a [u8], Malformed> {
+    pub(super) fn value(&mut self) -> Result<&'a [u8], Malformed> {
         self.skip_space();
         let from = self.at;
         match self.text.get(from) {
@@ -155,10 +158,7 @@ impl<'a> Cursor<'a> {
         loop {
             let rest = self.text.get(self.at..).ok_or(Malformed)?;
             self.at += quote(rest).ok_or(Malformed)? + 1;
-            let before = &self.text[from + 1..self.at - 1];
-            // A quote after an odd number of backslashes belongs to the string.
-            let n_backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
-            if n_backslashes % 2 == 0 {
+            if !is_escaped(&self.text[from + 1..self.at - 1]) {
                 return Ok(&self.text[from..self.at]);
             }
         }
@@ -172,11 +172,6 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    fn peek(&mut self) -> Option<u8> {
-        self.skip_space();
-        self.text.get(self.at).copied()
-    }
-
     fn skip_space(&mut self) {
         while matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
@@ -184,19 +179,27 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Whether what follows belongs to the string: it stands after an odd number of backslashes.
+fn is_escaped(before: &[u8]) -> bool {
+    before.last() == Some(&b'\\') && before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
 /// The place of the first quote.
 fn quote(bytes: &[u8]) -> Option<usize> {
     // Most strings are keys and ids: for those, eight bytes at a time are quicker than a search made for long ones.
-    const NEAR: usize = 32;
-    let words = bytes.chunks_exact(8).take(NEAR / 8).filter_map(|chunk| chunk.try_into().ok());
-    for (n, word) in words.map(u64::from_le_bytes).enumerate() {
-        let found = zero_bytes(word ^ 0x2222_2222_2222_2222);
+    const NEAR: usize = 48;
+    let (mut rest, mut passed) = (bytes, 0);
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        let found = zero_bytes(u64::from_le_bytes(*word) ^ 0x2222_2222_2222_2222);
         if found != 0 {
-            return Some(n * 8 + found.trailing_zeros() as usize / 8);
+            return Some(passed + found.trailing_zeros() as usize / 8);
+        }
+        (rest, passed) = (after, passed + 8);
+        if passed >= NEAR {
+            break;
         }
     }
-    let near = NEAR.min(bytes.len() / 8 * 8);
-    memchr(b'"', &bytes[near..]).map(|found| near + found)
+    memchr(b'"', rest).map(|found| passed + found)
 }
 
 /// The high bit of the lowest byte that is zero; above it anything.
@@ -221,16 +224,25 @@ pub(super) fn is_true(raw: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fields, Items, Malformed, text};
+    use super::{Cursor, Malformed, Progress, text};
 
-    fn fields(line: &str) -> Result<Vec<(String, String)>, Malformed> {
-        let mut fields = Fields::of(line.as_bytes());
+    fn fields(object: &str) -> Result<Vec<(String, String)>, Malformed> {
+        let (mut cursor, mut progress) = (Cursor::new(object.as_bytes()), Progress::default());
         let mut found = Vec::new();
         let owned = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        while let Some((key, value)) = fields.next()? {
-            found.push((owned(key), owned(value)));
+        while let Some(key) = cursor.next_key(&mut progress)? {
+            found.push((owned(key), owned(cursor.value()?)));
         }
-        Ok(found)
+        cursor.end().map(|()| found)
+    }
+
+    fn items(list: &str) -> Result<Vec<String>, Malformed> {
+        let (mut cursor, mut progress) = (Cursor::new(list.as_bytes()), Progress::default());
+        let mut found = Vec::new();
+        while cursor.next_item(&mut progress)? {
+            found.push(String::from_utf8_lossy(cursor.value()?).into_owned());
+        }
+        cursor.end().map(|()| found)
     }
 
     #[test]
@@ -249,13 +261,10 @@ mod tests {
 
     #[test]
     fn every_item_is_found() {
-        let (mut items, mut found) = (Items::of(br#"[1, "a]", {"b":[2]},null]"#), Vec::new());
-        while let Some(item) = items.next().expect("a list") {
-            found.push(String::from_utf8_lossy(item).into_owned());
-        }
-        assert_eq!(found, ["1", r#""a]""#, r#"{"b":[2]}"#, "null"]);
-        assert_eq!(Items::of(b"[]").next(), Ok(None));
-        assert_eq!(Items::of(b"[1 2]").next().and_then(|_| Items::of(b"{}").next()), Err(Malformed));
+        let expected = ["1", r#""a]""#, r#"{"b":[2]}"#, "null"].map(str::to_owned).to_vec();
+        assert_eq!(items(r#"[1, "a]", {"b":[2]},null]"#), Ok(expected));
+        assert_eq!(items("[]"), Ok(Vec::new()));
+        assert_eq!((items("[1 2]"), items("{}")), (Err(Malformed), Err(Malformed)));
     }
 
     #[test]
@@ -281,6 +290,16 @@ mod tests {
     fn deep_nesting_is_passed_over() {
         let deep = format!(r#"{{"a":{}{},"b":1}}"#, "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(fields(&deep).map(|found| found.len()), Ok(2));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_is_passed_over() {
+        let mut cursor = Cursor::new(br#"{"a":"\x"} 7"#);
+        let nothing = cursor.attempt(|cursor| {
+            cursor.next_key(&mut Progress::default())?;
+            cursor.text()
+        });
+        assert_eq!((nothing, cursor.value()), (Ok(None), Ok(b"7".as_slice())));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{
     Output,
     claude_code::{
         blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
-        native::{Line, Message},
+        native::Line,
         user::{Words, words},
     },
 };
@@ -16,11 +16,11 @@ use crate::{
 impl ClaudeCodec {
     pub(super) fn assistant(
         &mut self,
-        line: &Line<'_>,
+        line: &mut Line<'_>,
         at: Timestamp,
         out: &mut Vec<Output>,
     ) -> Result<(), Unreadable> {
-        let message = line.message.and_then(Message::read).ok_or(Unreadable)?;
+        let message = line.message.take().ok_or(Unreadable)?;
         let at = line.time().unwrap_or(at);
         let thread = self.thread_of(line, at, out);
         let id = message.name(line);
@@ -49,11 +49,11 @@ impl ClaudeCodec {
 
     pub(super) fn user(
         &mut self,
-        line: &Line<'_>,
+        line: &mut Line<'_>,
         at: Timestamp,
         out: &mut Vec<Output>,
     ) -> Result<(), Unreadable> {
-        let message = line.message.and_then(Message::read).ok_or(Unreadable)?;
+        let message = line.message.take().ok_or(Unreadable)?;
         let at = line.time().unwrap_or(at);
         let (answers, body) = blocks::split(message.content);
         let thread = self.thread_of(line, at, out);

@@ -47,11 +47,11 @@ impl OpenMessage {
 impl ClaudeCodec {
     pub(super) fn stream_event(
         &mut self,
-        line: &Line<'_>,
+        line: &mut Line<'_>,
         at: Timestamp,
         out: &mut Vec<Output>,
     ) -> Result<(), Unreadable> {
-        let stream = line.event.and_then(StreamEvent::read).ok_or(Unreadable)?;
+        let stream = line.event.take().ok_or(Unreadable)?;
         self.has_stream = true;
         // Subagents' blocks come whole.
         if line.parent_call().is_some() {
@@ -79,7 +79,7 @@ impl ClaudeCodec {
     }
 
     fn message_start(&mut self, stream: &StreamEvent<'_>, out: &mut Vec<Output>) {
-        let Some(message) = stream.message.and_then(Message::read) else { return };
+        let Some(message) = stream.message.and_then(Message::of) else { return };
         self.discard_open("the answer began anew", out);
         self.flush(out);
         let id = message.id.into_owned();
@@ -95,7 +95,7 @@ impl ClaudeCodec {
     }
 
     fn block_start(&mut self, stream: &StreamEvent<'_>, at: Timestamp, out: &mut Vec<Output>) {
-        let part = stream.content_block.and_then(Part::read);
+        let part = stream.content_block.and_then(Part::of);
         self.take_up_prompt(at, out);
         let (Some(part), Some(open)) = (part, &mut self.open) else { return };
         let origin = Origin { message: &open.id, model: &open.model, at };

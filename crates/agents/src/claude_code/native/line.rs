@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use warren_domain::Timestamp;
 
-use crate::claude_code::scan::{Fields, Malformed, is_true, text};
+use super::{Message, StreamEvent};
+use crate::claude_code::scan::{Cursor, Malformed, Progress, is_true, text};
 
 /// One line of output or of a transcript.
 #[derive(Default)]
@@ -18,8 +19,9 @@ pub(in crate::claude_code) struct Line<'a> {
     agent_id: Option<&'a [u8]>,
     parent_uuid: Option<&'a [u8]>,
     version: Option<&'a [u8]>,
-    pub(in crate::claude_code) message: Option<&'a [u8]>,
-    pub(in crate::claude_code) event: Option<&'a [u8]>,
+    /// Taken by whoever reads it.
+    pub(in crate::claude_code) message: Option<Message<'a>>,
+    pub(in crate::claude_code) event: Option<StreamEvent<'a>>,
     pub(in crate::claude_code) attachment: Option<&'a [u8]>,
     pub(in crate::claude_code) tool_use_result: Option<&'a [u8]>,
     pub(in crate::claude_code) content: Option<&'a [u8]>,
@@ -53,14 +55,18 @@ pub(in crate::claude_code) enum Kind {
 
 impl<'a> Line<'a> {
     pub(in crate::claude_code) fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
-        let (mut line, mut fields) = (Self::default(), Fields::of(bytes));
-        while let Some((key, value)) = fields.next()? {
-            line.take(key, value);
+        let (mut line, mut cursor, mut progress) = (Self::default(), Cursor::new(bytes), Progress::default());
+        while let Some(key) = cursor.next_key(&mut progress)? {
+            match key {
+                b"message" => line.message = cursor.attempt(Message::read)?,
+                b"event" => line.event = cursor.attempt(StreamEvent::read)?,
+                _ => line.take(key, cursor.value()?),
+            }
             if line.is_enough(key) {
-                break;
+                return Ok(line);
             }
         }
-        Ok(line)
+        cursor.end().map(|()| line)
     }
 
     /// Whether nothing more needs to be known of a line after this field.
@@ -88,8 +94,6 @@ impl<'a> Line<'a> {
             // A compaction begins a new chain; this is where it goes on from.
             b"logicalParentUuid" if self.parent_uuid.is_none() => self.parent_uuid = Some(value),
             b"version" => self.version = Some(value),
-            b"message" => self.message = Some(value),
-            b"event" => self.event = Some(value),
             b"attachment" => self.attachment = Some(value),
             b"tool_use_result" | b"toolUseResult" => self.tool_use_result = Some(value),
             b"content" => self.content = Some(value),

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Line;
-use crate::claude_code::scan::{Fields, Items, is_true, read, text};
+use crate::claude_code::scan::{Cursor, Malformed, Progress, is_true, read};
 
 /// What the API says, or what it is told.
 #[derive(Default)]
@@ -61,19 +61,23 @@ pub(in crate::claude_code) struct Attachment<'a> {
 }
 
 impl<'a> Message<'a> {
-    pub(in crate::claude_code) fn read(raw: &'a [u8]) -> Option<Self> {
-        let mut message = Self::default();
-        each_field(raw, |key, value| {
+    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        let (mut message, mut progress) = (Self::default(), Progress::default());
+        while let Some(key) = cursor.next_key(&mut progress)? {
             match key {
-                b"id" => message.id = string(value)?,
-                b"model" => message.model = string(value)?,
-                b"content" => message.content = Body::read(value)?,
-                b"usage" => message.usage = Some(value),
-                _ => {}
+                b"id" => message.id = cursor.text()?,
+                b"model" => message.model = cursor.text()?,
+                b"content" => message.content = Body::read(cursor)?,
+                b"usage" => message.usage = Some(cursor.value()?),
+                _ => drop(cursor.value()?),
             }
-            Some(())
-        })?;
-        Some(message)
+        }
+        Ok(message)
+    }
+
+    /// The message that a raw value is.
+    pub(in crate::claude_code) fn of(raw: &'a [u8]) -> Option<Self> {
+        Self::read(&mut Cursor::new(raw)).ok()
     }
 
     /// Its id, or the line's where it has none.
@@ -83,112 +87,105 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Body<'a> {
-    fn read(raw: &'a [u8]) -> Option<Self> {
-        match raw.first()? {
-            b'"' => text(raw).map(Body::Text),
-            b'[' => {
-                let (mut items, mut parts) = (Items::of(raw), Vec::with_capacity(1));
-                while let Some(item) = items.next().ok()? {
-                    parts.push(Part::read(item)?);
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        match cursor.peek() {
+            Some(b'"') => cursor.text().map(Body::Text),
+            Some(b'[') => {
+                let (mut parts, mut progress) = (Vec::with_capacity(1), Progress::default());
+                while cursor.next_item(&mut progress)? {
+                    parts.push(Part::read(cursor)?);
                 }
-                Some(Body::Parts(parts))
+                Ok(Body::Parts(parts))
             }
-            _ => Some(Body::Nothing),
+            _ => cursor.value().map(|_| Body::Nothing),
         }
     }
 
     pub(in crate::claude_code) fn into_parts(self) -> Vec<Part<'a>> {
         match self {
             Body::Parts(parts) => parts,
-            Body::Text(text) => vec![Part { kind: "text".into(), text, ..Part::default() }],
+            Body::Text(text) => vec![Part::of_text(text)],
             Body::Nothing => Vec::new(),
         }
     }
 }
 
 impl<'a> Part<'a> {
-    pub(in crate::claude_code) fn read(raw: &'a [u8]) -> Option<Self> {
-        let mut part = Self::default();
+    fn of_text(text: Cow<'a, str>) -> Self {
+        Self { kind: "text".into(), text, ..Self::default() }
+    }
+
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
         // A text may stand for itself.
-        if raw.first() == Some(&b'"') {
-            return Some(Self { kind: "text".into(), text: text(raw)?, ..part });
+        if cursor.peek() == Some(b'"') {
+            return cursor.text().map(Self::of_text);
         }
-        each_field(raw, |key, value| {
+        let (mut part, mut progress) = (Self::default(), Progress::default());
+        while let Some(key) = cursor.next_key(&mut progress)? {
             match key {
-                b"type" => part.kind = string(value)?,
-                b"text" => part.text = string(value)?,
-                b"thinking" => part.thinking = string(value)?,
-                b"id" => part.id = string(value)?,
-                b"name" => part.name = string(value)?,
-                b"input" => part.input = read(value)?,
-                b"tool_use_id" => part.tool_use_id = string(value)?,
-                b"content" => part.content = any(value)?,
-                b"is_error" => part.is_error = is_true(value),
-                b"source" => part.source = Source::read(value),
-                _ => {}
+                b"type" => part.kind = cursor.text()?,
+                b"text" => part.text = cursor.text()?,
+                b"thinking" => part.thinking = cursor.text()?,
+                b"id" => part.id = cursor.text()?,
+                b"name" => part.name = cursor.text()?,
+                b"input" => part.input = read(cursor.value()?).ok_or(Malformed)?,
+                b"tool_use_id" => part.tool_use_id = cursor.text()?,
+                b"content" => part.content = any(cursor)?,
+                b"is_error" => part.is_error = is_true(cursor.value()?),
+                b"source" => part.source = cursor.attempt(Source::read)?,
+                _ => drop(cursor.value()?),
             }
-            Some(())
-        })?;
-        Some(part)
+        }
+        Ok(part)
+    }
+
+    /// The part that a raw value is.
+    pub(in crate::claude_code) fn of(raw: &'a [u8]) -> Option<Self> {
+        Self::read(&mut Cursor::new(raw)).ok()
     }
 }
 
 impl<'a> Source<'a> {
-    fn read(raw: &'a [u8]) -> Option<Self> {
-        let mut source = Self::default();
-        each_field(raw, |key, value| {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        let (mut source, mut progress) = (Self::default(), Progress::default());
+        while let Some(key) = cursor.next_key(&mut progress)? {
             match key {
-                b"media_type" => source.media_type = string(value)?,
-                b"data" => source.data = string(value)?,
-                b"url" => source.url = string(value)?,
-                _ => {}
+                b"media_type" => source.media_type = cursor.text()?,
+                b"data" => source.data = cursor.text()?,
+                b"url" => source.url = cursor.text()?,
+                _ => drop(cursor.value()?),
             }
-            Some(())
-        })?;
-        Some(source)
+        }
+        Ok(source)
     }
 }
 
 impl<'a> Attachment<'a> {
-    pub(in crate::claude_code) fn read(raw: &'a [u8]) -> Option<Self> {
-        let mut attachment = Self::default();
-        each_field(raw, |key, value| {
+    /// The attachment that a raw value is.
+    pub(in crate::claude_code) fn of(raw: &'a [u8]) -> Option<Self> {
+        Self::read(&mut Cursor::new(raw)).ok()
+    }
+
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        let (mut attachment, mut progress) = (Self::default(), Progress::default());
+        while let Some(key) = cursor.next_key(&mut progress)? {
             match key {
-                b"type" => attachment.kind = string(value)?,
-                b"prompt" => attachment.prompt = Body::read(value)?,
-                b"source_uuid" => attachment.source_uuid = string(value)?,
-                b"commandMode" => attachment.command_mode = string(value)?,
-                b"isMeta" => attachment.is_meta = is_true(value),
-                _ => {}
+                b"type" => attachment.kind = cursor.text()?,
+                b"prompt" => attachment.prompt = Body::read(cursor)?,
+                b"source_uuid" => attachment.source_uuid = cursor.text()?,
+                b"commandMode" => attachment.command_mode = cursor.text()?,
+                b"isMeta" => attachment.is_meta = is_true(cursor.value()?),
+                _ => drop(cursor.value()?),
             }
-            Some(())
-        })?;
-        Some(attachment)
+        }
+        Ok(attachment)
     }
-}
-
-/// Gives each field of an object to `take`, until it fails or the object turns out to be none.
-pub(super) fn each_field<'a>(
-    raw: &'a [u8],
-    mut take: impl FnMut(&[u8], &'a [u8]) -> Option<()>,
-) -> Option<()> {
-    let mut fields = Fields::of(raw);
-    while let Some((key, value)) = fields.next().ok()? {
-        take(key, value)?;
-    }
-    Some(())
-}
-
-/// A text. Whatever else stands in its place counts as empty: a field that changed its type must not cost the line.
-pub(super) fn string(raw: &[u8]) -> Option<Cow<'_, str>> {
-    if raw.first() == Some(&b'"') { text(raw) } else { Some(Cow::default()) }
 }
 
 /// Any value; texts, which are the long ones, the quick way.
-fn any(raw: &[u8]) -> Option<Value> {
-    if raw.first() == Some(&b'"') {
-        text(raw).map(|text| Value::String(text.into_owned()))
-    } else {
-        read(raw)
+fn any(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
+    if cursor.peek() == Some(b'"') {
+        return cursor.text().map(|text| Value::String(text.into_owned()));
     }
+    read(cursor.value()?).ok_or(Malformed)
 }

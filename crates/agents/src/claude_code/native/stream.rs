@@ -2,11 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{
-    Tokens,
-    message::{each_field, string},
-};
-use crate::claude_code::scan::read;
+use super::Tokens;
+use crate::claude_code::scan::{Cursor, Malformed, Progress, read};
 
 /// One event.
 #[derive(Default)]
@@ -21,32 +18,31 @@ pub(in crate::claude_code) struct StreamEvent<'a> {
 }
 
 impl<'a> StreamEvent<'a> {
-    pub(in crate::claude_code) fn read(raw: &'a [u8]) -> Option<Self> {
-        let mut event = Self::default();
-        each_field(raw, |key, value| {
+    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        let (mut event, mut progress) = (Self::default(), Progress::default());
+        while let Some(key) = cursor.next_key(&mut progress)? {
             match key {
-                b"type" => event.kind = string(value)?,
-                b"index" => event.index = read(value)?,
-                b"message" => event.message = Some(value),
-                b"content_block" => event.content_block = Some(value),
-                b"delta" => event.delta = delta(value)?,
-                b"usage" => event.usage = read(value),
-                _ => {}
+                b"type" => event.kind = cursor.text()?,
+                b"index" => event.index = read(cursor.value()?).ok_or(Malformed)?,
+                b"message" => event.message = Some(cursor.value()?),
+                b"content_block" => event.content_block = Some(cursor.value()?),
+                b"delta" => event.delta = delta(cursor)?,
+                b"usage" => event.usage = read(cursor.value()?),
+                _ => drop(cursor.value()?),
             }
-            Some(())
-        })?;
-        Some(event)
+        }
+        Ok(event)
     }
 }
 
 /// The text of a delta; other deltas have none.
-fn delta(raw: &[u8]) -> Option<Cow<'_, str>> {
-    let mut grown = Cow::default();
-    each_field(raw, |key, value| {
-        if matches!(key, b"text" | b"thinking") {
-            grown = string(value)?;
+fn delta<'a>(cursor: &mut Cursor<'a>) -> Result<Cow<'a, str>, Malformed> {
+    let (mut grown, mut progress) = (Cow::default(), Progress::default());
+    while let Some(key) = cursor.next_key(&mut progress)? {
+        match key {
+            b"text" | b"thinking" => grown = cursor.text()?,
+            _ => drop(cursor.value()?),
         }
-        Some(())
-    })?;
-    Some(grown)
+    }
+    Ok(grown)
 }

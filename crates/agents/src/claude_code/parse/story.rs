@@ -8,8 +8,8 @@ use super::branches::{Branches, key};
 use crate::claude_code::{
     agents::{Ending, Fate, agent_answer, end_block},
     blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
-    native::{Attachment, CompactMetadata, Kind, Line, Message, QUIET_SYSTEM, SYNTHETIC, Tokens},
-    scan::{Fields, read, text},
+    native::{Attachment, CompactMetadata, Kind, Line, QUIET_SYSTEM, SYNTHETIC, Tokens},
+    scan::{Cursor, Progress, read, text},
     user::{self, TaskEnd, Words, words},
 };
 
@@ -68,7 +68,7 @@ impl Story {
         Self::default()
     }
 
-    pub(super) fn take(&mut self, line: &Line<'_>) -> Result<(), Misread> {
+    pub(super) fn take(&mut self, line: &mut Line<'_>) -> Result<(), Misread> {
         match line.kind() {
             Kind::Assistant => self.assistant(line),
             Kind::User => self.user(line),
@@ -109,15 +109,15 @@ impl Story {
         self.messages.values().map(|message| &message.usage)
     }
 
-    fn assistant(&mut self, line: &Line<'_>) -> Result<(), Misread> {
-        let message = line.message.and_then(Message::read).ok_or(Misread)?;
+    fn assistant(&mut self, line: &mut Line<'_>) -> Result<(), Misread> {
+        let message = line.message.take().ok_or(Misread)?;
         let Some(owner) = self.node(line) else { return Ok(()) };
         let at = line.time().unwrap_or_default();
         let id = message.name(line);
         let id = &*id;
         self.begin_message(id);
         let model = &*message.model;
-        let tokens = message.usage.and_then(|raw| read::<Tokens>(raw));
+        let tokens = message.usage.and_then(read::<Tokens>);
         let state = self.messages.entry(id.to_owned()).or_default();
         if let Some(tokens) = tokens.filter(|_| model != SYNTHETIC) {
             state.usage = tokens.usage(model);
@@ -143,8 +143,8 @@ impl Story {
         outcome
     }
 
-    fn user(&mut self, line: &Line<'_>) -> Result<(), Misread> {
-        let message = line.message.and_then(Message::read).ok_or(Misread)?;
+    fn user(&mut self, line: &mut Line<'_>) -> Result<(), Misread> {
+        let message = line.message.take().ok_or(Misread)?;
         let Some(owner) = self.node(line) else { return Ok(()) };
         let at = line.time().unwrap_or_default();
         let (answers, body) = blocks::split(message.content);
@@ -193,7 +193,7 @@ impl Story {
     fn attachment(&mut self, line: &Line<'_>) -> Result<(), Misread> {
         let Some(owner) = self.node(line) else { return Ok(()) };
         let Some(raw) = line.attachment.filter(|raw| may_be_queued(raw)) else { return Ok(()) };
-        let queued = Attachment::read(raw).ok_or(Misread)?;
+        let queued = Attachment::of(raw).ok_or(Misread)?;
         if queued.kind != "queued_command" || queued.is_meta {
             return Ok(());
         }
@@ -332,8 +332,9 @@ fn agent_call<'s>(
 
 /// Whether an attachment may be a message: a look at its first field, which tells the kind.
 fn may_be_queued(raw: &[u8]) -> bool {
-    match Fields::of(raw).next() {
-        Ok(Some((b"type", kind))) => kind == br#""queued_command""#,
+    let mut cursor = Cursor::new(raw);
+    match cursor.next_key(&mut Progress::default()) {
+        Ok(Some(b"type")) => cursor.value() == Ok(br#""queued_command""#.as_slice()),
         _ => true,
     }
 }

@@ -11,6 +11,7 @@
     reason = "a program that measures by the machine's clock, prints and may fail loudly"
 )]
 
+mod agents;
 mod log;
 mod models;
 mod sandbox;
@@ -19,6 +20,10 @@ mod stats;
 mod table;
 
 use table::Table;
+
+/// That of the shipped program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[tokio::main]
 async fn main() {
@@ -30,6 +35,9 @@ async fn main() {
     }
     if wants("log") {
         log::measure(&mut table).await;
+    }
+    if wants("agents") {
+        agents::measure(&mut table);
     }
     if wants("models") {
         models::measure(&mut table).await;
