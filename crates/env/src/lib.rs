@@ -9,4 +9,4 @@ mod clock;
 mod tasks;
 
 pub use clock::{Clock, Env, ManualClock, RandomError};
-pub use tasks::{TaskKind, Tasks};
+pub use tasks::{Finish, TaskKind, Tasks};

@@ -1,8 +1,13 @@
 //! Tasks that somebody answers for.
 
-use std::{future::Future, time::Duration};
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use tokio::task::JoinHandle;
+use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// What a task is, and so what its end means.
@@ -25,6 +30,18 @@ pub enum TaskKind {
 pub struct Tasks {
     tracker: TaskTracker,
     cancel: CancellationToken,
+}
+
+/// Something that goes on if whoever awaits it does not; see [`Tasks::finish`].
+pub struct Finish<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    tasks: Tasks,
+    kind: TaskKind,
+    /// `None` once it has ended.
+    rest: Option<Pin<Box<F>>>,
 }
 
 impl Tasks {
@@ -67,6 +84,17 @@ impl Tasks {
         }))
     }
 
+    /// Runs something in place. If it is dropped before its end, the rest runs as a task, also after a cancel.
+    ///
+    /// What must not be left half-done then costs no task, and no turn between threads, as long as its caller stays.
+    pub fn finish<F>(&self, kind: TaskKind, work: F) -> Finish<F>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        Finish { tasks: self.clone(), kind, rest: Some(Box::pin(work)) }
+    }
+
     /// Cancelled when the group is.
     #[must_use]
     pub fn token(&self) -> CancellationToken {
@@ -82,5 +110,74 @@ impl Tasks {
     pub async fn wait(&self, patience: Duration) -> bool {
         self.tracker.close();
         tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+    }
+}
+
+impl<F> Future for Finish<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let Some(rest) = &mut self.rest else { return Poll::Pending };
+        let polled = rest.as_mut().poll(cx);
+        if polled.is_ready() {
+            self.rest = None;
+        }
+        polled
+    }
+}
+
+impl<F> Drop for Finish<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn drop(&mut self) {
+        // Outside of a runtime everything has ended, and there is nobody left to do it for.
+        if let Some(rest) = self.rest.take()
+            && Handle::try_current().is_ok()
+        {
+            self.tasks.spawn_to_end(self.kind, rest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+
+    use super::{TaskKind, Tasks};
+
+    #[tokio::test]
+    async fn what_is_to_be_finished_is_finished_when_nobody_waits_for_it() {
+        let tasks = Tasks::new();
+        let (go, gone) = oneshot::channel::<()>();
+        let (done, is_done) = oneshot::channel();
+        let mut work = tasks.finish(TaskKind::LogWriter, async move {
+            gone.await.expect("told to go");
+            done.send(()).expect("somebody wants to know");
+        });
+        tokio::select! {
+            biased;
+            () = &mut work => panic!("it was not told to go"),
+            () = std::future::ready(()) => {}
+        }
+        drop(work);
+        tasks.cancel();
+        go.send(()).expect("it still waits");
+        assert!(tasks.wait(Duration::from_secs(10)).await);
+        assert_eq!(is_done.await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn what_was_awaited_to_its_end_is_not_begun_again() {
+        let tasks = Tasks::new();
+        assert_eq!(tasks.finish(TaskKind::LogWriter, async { 7 }).await, 7);
+        assert!(tasks.wait(Duration::ZERO).await, "no task was left");
     }
 }

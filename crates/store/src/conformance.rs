@@ -130,6 +130,7 @@ macro_rules! conformance_rules {
             parallel {
                 entries_and_records_appear_together
                 a_refused_commit_harms_no_other
+                a_refused_line_harms_no_other
                 of_many_equal_commits_one_wins
                 many_sessions_grow_at_once
                 random_interleavings_agree_with_a_model

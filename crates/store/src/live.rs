@@ -129,14 +129,9 @@ impl Live {
 
 #[async_trait]
 impl EventLog for Live {
-    /// As a task of its own: were the caller dropped between the commit and the telling, followers would wait for ever.
+    /// To its end: were the caller dropped between the commit and the telling, followers would wait for ever.
     async fn commit(&self, commit: Commit) -> Result<Seq, CommitError> {
-        let session = commit.session;
-        let task = self.tasks.spawn_to_end(TaskKind::LogWriter, self.clone().commit_and_tell(commit));
-        match task.await {
-            Ok(committed) => committed,
-            Err(source) => Err(CommitError::Backend { session, source: Box::new(source) }),
-        }
+        self.tasks.finish(TaskKind::LogWriter, self.clone().commit_and_tell(commit)).await
     }
 
     async fn read(&self, session: SessionId, after: Seq, limit: u32) -> Result<Vec<LogEntry>, ReadError> {

@@ -84,6 +84,30 @@ pub async fn a_refused_commit_harms_no_other(store: &Store) {
     assert_eq!(store.sessions.session(bad.session_id).await.expect("it is read"), Some(bad));
 }
 
+/// As above, when all commits add entries and nothing else: the way that most go.
+pub async fn a_refused_line_harms_no_other(store: &Store) {
+    let sessions: Vec<SessionId> =
+        join_all((0..24).map(|_| created(store))).await.iter().map(|s| s.session_id).collect();
+    let stale = |n: usize| n % 4 == 3;
+    let commits = sessions.iter().enumerate().map(|(n, session)| {
+        let head = if stale(n) { Seq(7) } else { Seq(1) };
+        store.log.commit(samples::append(*session, head, 1 + n as u64 % 3))
+    });
+    let unknown = store.log.commit(samples::append(samples::session().session_id, Seq(1), 1));
+    let (answers, unknown) = join(join_all(commits), unknown).await;
+    assert!(matches!(unknown, Err(CommitError::NoSession(_))), "{unknown:?}");
+    for (n, (session, answer)) in sessions.into_iter().zip(answers).enumerate() {
+        let head = if stale(n) { 1 } else { 2 + n as u64 % 3 };
+        match answer {
+            Ok(found) => assert_eq!((found, stale(n)), (Seq(head), false)),
+            Err(CommitError::Conflict { found, .. }) => assert_eq!((found, stale(n)), (Seq(1), true)),
+            Err(error) => panic!("{error:?}"),
+        }
+        let read = store.log.read(session, Seq(0), 10).await.expect("the log is read");
+        assert_eq!(read, samples::entries(session, Seq(0), head));
+    }
+}
+
 /// Several writers at the same position: one goes on, the others learn that they are late.
 pub async fn of_many_equal_commits_one_wins(store: &Store) {
     let session = created(store).await.session_id;

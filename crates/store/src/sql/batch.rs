@@ -21,6 +21,7 @@ use crate::{Backend, Commit, CommitError, LogEntry, ReadError};
 
 mod apply;
 mod check;
+mod plain;
 mod state;
 
 pub(super) const WRITING_TRANSCRIPT: &str = "write the transcript";
@@ -52,7 +53,7 @@ enum TranscriptRefusal {
 /// The batch on its way: the logs as they will be, and the entries to write at the end in one statement.
 struct Batch<'a> {
     now: Timestamp,
-    tx: Tx,
+    tx: Tx<'a>,
     logs: HashMap<SessionId, LogState>,
     /// With the log's name.
     entries: Vec<(i64, &'a [LogEntry])>,
@@ -60,6 +61,14 @@ struct Batch<'a> {
 
 /// Carries out one batch. The answers are in the order of the work and hold only if this returns `Ok`.
 pub(super) async fn attempt(db: &Db, now: Timestamp, work: &[Work]) -> Result<Vec<Answer>, Failed> {
+    match plain::commits(work) {
+        Some(commits) => plain::attempt(db, now, work, &commits).await,
+        None => carefully(db, now, work).await,
+    }
+}
+
+/// Reads where the logs stand, then checks and carries out job by job.
+async fn carefully(db: &Db, now: Timestamp, work: &[Work]) -> Result<Vec<Answer>, Failed> {
     let mut batch = Batch::begin(db, now, work).await.map_err(Failed::Before)?;
     match batch.carry_out(work).await {
         Ok(answers) => batch.commit_all().await.map(|()| answers),
@@ -96,7 +105,7 @@ impl Work {
 
 impl<'a> Batch<'a> {
     /// Begins a transaction, locks the logs it is about, and reads where they stand.
-    async fn begin(db: &Db, now: Timestamp, work: &[Work]) -> Result<Self, sqlx::Error> {
+    async fn begin(db: &'a Db, now: Timestamp, work: &[Work]) -> Result<Self, sqlx::Error> {
         let sessions: HashSet<SessionId> = work
             .iter()
             .filter_map(|work| match work {

@@ -3,27 +3,41 @@
 use std::{path::Path, time::Duration};
 
 use sqlx::{
-    ConnectOptions as _, PgPool, Postgres, Sqlite, SqlitePool, Transaction,
+    ConnectOptions as _, Connection as _, PgPool, Postgres, SqliteConnection, SqlitePool, Transaction,
     migrate::MigrateError,
-    pool::PoolConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use super::{args::Arg, queries::Query, row::Row};
 
 /// An open database whose tables are up to date.
 pub(crate) enum Db {
     /// One connection writes, so that writers queue here and not in SQLite's lock; readers never wait for it.
-    Sqlite { writer: SqlitePool, readers: SqlitePool },
+    Sqlite { writer: Box<Pen>, readers: SqlitePool },
     /// Several nodes may share it.
     Postgres { pool: PgPool },
 }
 
+/// The one connection that writes to SQLite. Not in a pool: that would test it after each use, which takes a turn with
+/// SQLite's thread just when those who wait for the commit are to be told.
+pub(crate) struct Pen {
+    options: SqliteConnectOptions,
+    /// `None` once the database is closed.
+    connection: Mutex<Option<SqliteConnection>>,
+}
+
+/// The connection in the hand of whoever writes.
+pub(crate) struct Held<'db> {
+    options: &'db SqliteConnectOptions,
+    connection: MappedMutexGuard<'db, SqliteConnection>,
+}
+
 /// A transaction on either. It must be ended by [`Tx::commit`] or [`Tx::rollback`]: only the writer has one, and the
 /// writer is never dropped half-way.
-pub(crate) enum Tx {
-    Sqlite(PoolConnection<Sqlite>),
+pub(crate) enum Tx<'db> {
+    Sqlite(Held<'db>),
     Postgres(Transaction<'static, Postgres>),
 }
 
@@ -80,16 +94,7 @@ impl Db {
             .pragma("wal_autocheckpoint", "4000")
             .pragma("journal_size_limit", "67108864")
             .disable_statement_logging();
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
-            .min_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .test_before_acquire(false)
-            .connect_with(options.clone().pragma("cache_size", "-4096"))
-            .await
-            .map_err(ConnectError::Connect)?;
-        sqlx::migrate!("migrations/sqlite").run(&writer).await.map_err(ConnectError::Migrate)?;
+        let writer = Box::new(Pen::new(options.clone().pragma("cache_size", "-4096")).await?);
         let readers = SqlitePoolOptions::new()
             .max_connections(SQLITE_READERS)
             .idle_timeout(IDLE)
@@ -138,7 +143,8 @@ impl Db {
     pub(crate) async fn write(&self, query: Query, args: Vec<Arg>) -> Result<u64, sqlx::Error> {
         match self {
             Db::Sqlite { writer, .. } => {
-                Ok(bound!(query.sqlite, args).execute(writer).await?.rows_affected())
+                let mut held = writer.take().await?;
+                Ok(bound!(query.sqlite, args).execute(&mut *held.connection).await?.rows_affected())
             }
             Db::Postgres { pool } => Ok(bound!(query.postgres, args).execute(pool).await?.rows_affected()),
         }
@@ -152,18 +158,47 @@ impl Db {
     ) -> Result<Vec<Row>, sqlx::Error> {
         match self {
             Db::Sqlite { writer, .. } => {
-                let rows = bound!(query.sqlite, args).fetch_all(writer).await?;
+                let mut held = writer.take().await?;
+                let rows = bound!(query.sqlite, args).fetch_all(&mut *held.connection).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
             }
             Db::Postgres { .. } => self.read(query, args).await,
         }
     }
 
+    /// Carries out a whole transaction in one turn. Durable when it returns.
+    pub(crate) async fn transact(&self, query: Query, args: Vec<Arg>) -> Result<Vec<Row>, Failed> {
+        match self {
+            // `query` begins and ends the transaction.
+            Db::Sqlite { writer, .. } => {
+                let mut held = writer.take().await.map_err(Failed::Before)?;
+                match bound!(query.sqlite, args).fetch_all(&mut *held.connection).await {
+                    Ok(rows) => Ok(rows.into_iter().map(Row::Sqlite).collect()),
+                    Err(error) if held.rollback().await => Err(Failed::Before(error)),
+                    Err(error) => Err(Failed::AtCommit(error)),
+                }
+            }
+            // `query` is one statement.
+            Db::Postgres { pool } => {
+                let mut connection = pool.acquire().await.map_err(Failed::Before)?;
+                match bound!(query.postgres, args).fetch_all(&mut *connection).await {
+                    Ok(rows) => Ok(rows.into_iter().map(Row::Postgres).collect()),
+                    Err(error @ sqlx::Error::Database(_)) => Err(Failed::Before(error)),
+                    Err(error) => Err(Failed::AtCommit(error)),
+                }
+            }
+        }
+    }
+
     /// Begins a transaction that will write, with a first statement.
-    pub(crate) async fn begin(&self, query: Query, args: Vec<Arg>) -> Result<(Tx, Vec<Row>), sqlx::Error> {
+    pub(crate) async fn begin(
+        &self,
+        query: Query,
+        args: Vec<Arg>,
+    ) -> Result<(Tx<'_>, Vec<Row>), sqlx::Error> {
         let mut tx = match self {
             // `query` begins the transaction.
-            Db::Sqlite { writer, .. } => Tx::Sqlite(writer.acquire().await?),
+            Db::Sqlite { writer, .. } => Tx::Sqlite(writer.take().await?),
             Db::Postgres { pool } => Tx::Postgres(pool.begin().await?),
         };
         match tx.read(query, args).await {
@@ -187,11 +222,55 @@ impl Db {
     }
 }
 
-impl Tx {
+impl Pen {
+    /// Opens the database and brings its tables up to date.
+    async fn new(options: SqliteConnectOptions) -> Result<Self, ConnectError> {
+        let mut connection = options.connect().await.map_err(ConnectError::Connect)?;
+        sqlx::migrate!("migrations/sqlite").run(&mut connection).await.map_err(ConnectError::Migrate)?;
+        Ok(Self { options, connection: Mutex::new(Some(connection)) })
+    }
+
+    /// Waits until nobody else writes.
+    async fn take(&self) -> Result<Held<'_>, sqlx::Error> {
+        let connection = MutexGuard::try_map(self.connection.lock().await, Option::as_mut);
+        let connection = connection.map_err(|_| sqlx::Error::PoolClosed)?;
+        Ok(Held { options: &self.options, connection })
+    }
+
+    async fn close(&self) {
+        if let Some(connection) = self.connection.lock().await.take()
+            && let Err(error) = connection.close().await
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the database was not closed well");
+        }
+    }
+}
+
+impl Held<'_> {
+    /// As [`Tx::rollback`].
+    async fn rollback(mut self) -> bool {
+        let undone = sqlx::query("ROLLBACK").execute(&mut *self.connection).await;
+        if undone.is_err() {
+            // Whatever state it is in, nobody else shall find it so. If there is no other, the next one fails here too.
+            match self.options.connect().await {
+                Ok(fresh) => *self.connection = fresh,
+                Err(error) => {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "the database does not open again"
+                    );
+                }
+            }
+        }
+        undone.is_ok()
+    }
+}
+
+impl Tx<'_> {
     pub(crate) async fn read(&mut self, query: Query, args: Vec<Arg>) -> Result<Vec<Row>, sqlx::Error> {
         match self {
             Tx::Sqlite(tx) => {
-                let rows = bound!(query.sqlite, args).fetch_all(&mut **tx).await?;
+                let rows = bound!(query.sqlite, args).fetch_all(&mut *tx.connection).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
             }
             Tx::Postgres(tx) => {
@@ -203,7 +282,9 @@ impl Tx {
 
     pub(crate) async fn write(&mut self, query: Query, args: Vec<Arg>) -> Result<u64, sqlx::Error> {
         match self {
-            Tx::Sqlite(tx) => Ok(bound!(query.sqlite, args).execute(&mut **tx).await?.rows_affected()),
+            Tx::Sqlite(tx) => {
+                Ok(bound!(query.sqlite, args).execute(&mut *tx.connection).await?.rows_affected())
+            }
             Tx::Postgres(tx) => Ok(bound!(query.postgres, args).execute(&mut **tx).await?.rows_affected()),
         }
     }
@@ -224,14 +305,7 @@ impl Tx {
     /// Gives everything up. Says whether there was something to give up, as far as the database knows.
     pub(crate) async fn rollback(self) -> bool {
         match self {
-            Tx::Sqlite(mut connection) => {
-                let undone = sqlx::query("ROLLBACK").execute(&mut *connection).await;
-                if undone.is_err() {
-                    // Whatever state it is in, nobody else shall find it so.
-                    connection.close_on_drop();
-                }
-                undone.is_ok()
-            }
+            Tx::Sqlite(held) => held.rollback().await,
             Tx::Postgres(tx) => tx.rollback().await.is_ok(),
         }
     }

@@ -39,6 +39,30 @@ pub(crate) const BATCH_COMMIT: Query = Query {
     postgres: include_str!("../../queries/postgres/batch_write.sql"),
 };
 
+/// A batch of plain commits, whole.
+pub(crate) const PLAIN_WRITE: Query = Query {
+    sqlite: concat!(
+        "BEGIN IMMEDIATE;\n",
+        include_str!("../../queries/sqlite/plain_insert.sql"),
+        ";\n",
+        include_str!("../../queries/sqlite/plain_move.sql"),
+        ";\nCOMMIT"
+    ),
+    postgres: include_str!("../../queries/postgres/plain_write.sql"),
+};
+
+/// A plain commit of one entry, whole: what it costs is what an agent's line waits for.
+pub(crate) const LINE_WRITE: Query = Query {
+    sqlite: concat!(
+        "BEGIN IMMEDIATE;\n",
+        include_str!("../../queries/sqlite/line_insert.sql"),
+        ";\n",
+        include_str!("../../queries/sqlite/line_move.sql"),
+        ";\nCOMMIT"
+    ),
+    postgres: include_str!("../../queries/postgres/line_write.sql"),
+};
+
 queries! {
     APPROVAL_GET = "approval_get";
     APPROVAL_LIST = "approval_list";

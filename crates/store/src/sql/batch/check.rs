@@ -76,7 +76,7 @@ impl Batch<'_> {
 }
 
 /// What can be seen without knowing the log.
-fn check_shape(commit: &Commit) -> Result<(), CommitError> {
+pub(super) fn check_shape(commit: &Commit) -> Result<(), CommitError> {
     let numbers = (1..).map(|n| Seq(commit.expected.0.saturating_add(n)));
     if commit.entries.iter().zip(numbers).any(|(entry, seq)| entry.seq != seq) {
         return Err(CommitError::NotContiguous(commit.session));

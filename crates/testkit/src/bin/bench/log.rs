@@ -33,7 +33,7 @@ pub(crate) async fn measure(table: &mut Table) {
         blobs_dir: directory.path().join("blobs"),
     };
     let store = open(options, Env::system(), &tasks).await.unwrap();
-    let reference = reference_commits(directory.path(), Duration::ZERO).await;
+    let reference = Times::of(reference_commits(directory.path(), COMMITS, Duration::ZERO).await);
     table.compare("one event until a follower has it", 50, &followed(&store, &tasks).await, &reference, "");
     let rate = sustained(&store).await;
     let bare = format!("{:.0} bare commits/s", 1.0 / reference.at(50).as_secs_f64());
@@ -45,7 +45,7 @@ pub(crate) async fn measure(table: &mut Table) {
 }
 
 /// What one durable commit costs here, with nothing of ours around it and this pause before each.
-pub(crate) async fn reference_commits(directory: &Path, pause: Duration) -> Times {
+pub(crate) async fn reference_commits(directory: &Path, n: u64, pause: Duration) -> Vec<Duration> {
     let options = SqliteConnectOptions::new()
         .filename(directory.join("reference.db"))
         .create_if_missing(true)
@@ -58,14 +58,14 @@ pub(crate) async fn reference_commits(directory: &Path, pause: Duration) -> Time
         .unwrap();
     let mut connection = pool.acquire().await.unwrap();
     let mut times = Vec::new();
-    for _ in 0..COMMITS {
+    for _ in 0..n {
         tokio::time::sleep(pause).await;
         let begin = Instant::now();
         let insert = sqlx::query("INSERT INTO t (json) VALUES ($1)").bind(vec![b'x'; 300]);
         insert.execute(&mut *connection).await.unwrap();
         times.push(begin.elapsed());
     }
-    Times::of(times)
+    times
 }
 
 async fn followed(store: &Store, tasks: &Tasks) -> Times {

@@ -12,6 +12,7 @@
 )]
 
 mod agents;
+mod lines;
 mod log;
 mod models;
 mod sandbox;
@@ -41,6 +42,9 @@ async fn main() {
     }
     if wants("models") {
         models::measure(&mut table).await;
+    }
+    if wants("lines") {
+        lines::measure(&mut table).await;
     }
     if wants("server") {
         server::measure(&mut table).await;

@@ -1,6 +1,6 @@
-//! The whole server: from an agent's line to a client's, many readers, reading back, memory, starting.
+//! The whole server: many readers, reading back, memory, starting.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -8,14 +8,10 @@ use warren_domain::{Seq, SessionId};
 use warren_testkit::{Setup, TestClient, TestServer};
 
 use super::{
-    log::reference_commits,
     stats::Times,
     table::{Table, millis},
 };
 
-const LINES: usize = 300;
-/// Between two lines, and between two commits of the reference: a disk that rests in between is slower.
-const PACE: Duration = Duration::from_millis(10);
 const READERS: usize = 1_000;
 const SESSIONS: usize = 10_000;
 
@@ -24,49 +20,11 @@ pub(crate) async fn measure(table: &mut Table) {
     let mut server = Setup::new().start().await;
     let idle = resident(&server);
     table.row("server idle, resident", megabytes(idle), "", "≤ 30 MB");
-    lines(table, &server).await;
     reading(table, &server).await;
     readers(table, &server).await;
     restart(table, &mut server).await;
     loaded(table, &server).await;
     server.stop().await;
-}
-
-/// A tool prints the time; a client compares it with the time at which it reads that line. So the figure holds more than
-/// is promised of: the tool's pipe to the agent too.
-async fn lines(table: &mut Table, server: &TestServer) {
-    let reference = reference_commits(server.directory(), PACE).await;
-    let client = server.admin();
-    let session = client.session_create().await;
-    client.run(session, "run: true").await;
-    let command =
-        format!("run: for i in $(seq {LINES}); do echo T$EPOCHREALTIME; sleep {}; done", PACE.as_secs_f64());
-    let (run, seq) = client.message_send(session, &command).await;
-    let mut events = client.events(session, seq).await;
-    let mut times = Vec::new();
-    loop {
-        let event = events.next().await.expect("more events");
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        // The tool's own output, not the agent's later words about it.
-        let of_tool = event.json["blockId"].as_str().is_some_and(|block| block.ends_with("-result"));
-        if let Some(text) = event.json["delta"].as_str().filter(|_| of_tool) {
-            let printed = text.lines().filter_map(|line| line.strip_prefix('T')?.parse::<f64>().ok());
-            times.extend(printed.map(|at| Duration::from_secs_f64((now.as_secs_f64() - at).max(0.0))));
-        }
-        if event.ends_run(run) {
-            break;
-        }
-    }
-    let times = Times::of(times);
-    let reference_text =
-        |percent| format!("{} for one fsynced SQLite commit at the same pace", millis(reference.at(percent)));
-    table.row(
-        "agent's line → client's line, p50",
-        millis(times.at(50)),
-        reference_text(50),
-        "≤ that + 0.5 ms",
-    );
-    table.row("agent's line → client's line, p99", millis(times.at(99)), reference_text(99), "");
 }
 
 async fn reading(table: &mut Table, server: &TestServer) {
