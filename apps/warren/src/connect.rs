@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 use warren_wire::SessionPage;
 
 use crate::{
-    client::Client,
+    client::{CallError, Client},
     embed::Server,
     report::{Advised, Outcome},
     setting::Setting,
@@ -16,15 +16,25 @@ use crate::{
 };
 
 /// How long a server may take to begin or to end before it is given up.
-const PATIENCE: Duration = Duration::from_secs(15);
-const PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// Between finding a server and the run it is wanted for lie two requests.
 const LAST_CALL: Duration = Duration::from_millis(250);
 
 /// A server to talk to.
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    own: Option<Server>,
+    whose: Whose,
+}
+
+/// Whose server it is.
+enum Whose {
+    /// The user named it.
+    Named,
+    /// It was found in the data directory. It may be another command's, and end with that.
+    Found,
+    /// The command's own.
+    Own(Box<Server>),
 }
 
 impl Connection {
@@ -38,10 +48,10 @@ impl Connection {
             if let Some(lock) = setting.home.lock()? {
                 let server = Server::start(setting, lock, "127.0.0.1:0".parse()?).await?;
                 let client = Client::new(&server.url, Some(server.token.clone()))?;
-                return Ok(Self { client, own: Some(server) });
+                return Ok(Self { client, whose: Whose::Own(Box::new(server)) });
             }
             if let Some(client) = Self::to_holder(setting).await? {
-                return Ok(Self { client, own: None });
+                return Ok(Self { client, whose: Whose::Found });
             }
             // The server has the lock but does not answer: it is just beginning or ending.
             if Instant::now() > deadline {
@@ -53,12 +63,19 @@ impl Connection {
 
     /// Whether the command's own server answers with the demo model.
     pub(crate) fn is_demo(&self) -> bool {
-        self.own.as_ref().is_some_and(|server| server.is_demo)
+        matches!(&self.whose, Whose::Own(server) if server.is_demo)
+    }
+
+    /// Whether a failure may mean that the server, which was another command's, has ended with it: then another one can
+    /// be found or started.
+    pub(crate) fn may_have_left(&self, error: &anyhow::Error) -> bool {
+        matches!(self.whose, Whose::Found)
+            && error.downcast_ref::<CallError>().is_some_and(CallError::is_of_ending_server)
     }
 
     /// Ends the command's own server, after those who came to use it meanwhile; Ctrl-C does not wait for them.
     pub(crate) async fn close(self, signals: &mut Signals) {
-        let Some(server) = self.own else { return };
+        let Whose::Own(server) = self.whose else { return };
         // Nobody else finds it from now on; whoever found it just before has a moment to begin.
         server.withdraw();
         sleep(LAST_CALL).await;
@@ -74,7 +91,7 @@ impl Connection {
 
     /// Ends the command's own server without waiting for anybody else.
     pub(crate) async fn abandon(self) {
-        if let Some(server) = self.own {
+        if let Whose::Own(server) = self.whose {
             server.stop().await;
         }
     }
@@ -92,7 +109,7 @@ impl Connection {
         };
         let client = Client::new(url, token)?;
         client.health().await?;
-        Ok(Self { client, own: None })
+        Ok(Self { client, whose: Whose::Named })
     }
 
     async fn to_holder(setting: &Setting) -> Result<Option<Client>> {

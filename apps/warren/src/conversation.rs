@@ -35,6 +35,18 @@ pub(crate) struct Conversation {
     is_new: bool,
 }
 
+/// What is said, under a key of its own: however often it is handed in, it is carried out once.
+pub(crate) struct Message {
+    text: String,
+    key: Uuid,
+}
+
+impl Message {
+    pub(crate) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), key: Uuid::now_v7() }
+    }
+}
+
 impl Conversation {
     /// Makes a session, or goes on with one.
     pub(crate) async fn open(client: &Client, with: &NewSession) -> Result<Self> {
@@ -49,6 +61,11 @@ impl Conversation {
         self.session
     }
 
+    /// Goes on with the same session at another server of the same data directory.
+    pub(crate) fn move_to(&mut self, client: &Client) {
+        self.client = client.clone();
+    }
+
     /// Sends a message and prints what comes of it. Ctrl-C interrupts the run; a second one leaves.
     pub(crate) async fn send(
         &mut self,
@@ -58,15 +75,32 @@ impl Conversation {
         signals: &mut Signals,
         person: Option<&mut Person>,
     ) -> Result<Outcome> {
+        let sent = self.hand_in(&Message::new(text)).await?;
+        self.show(sent, form, terminal, signals, person).await
+    }
+
+    /// Hands a message in, which starts a run or makes it wait. Handed in again, the same message is the same run.
+    pub(crate) async fn hand_in(&self, message: &Message) -> Result<MessageAccepted> {
         let message = MessageSend {
-            content: Content::from(text),
-            idempotency_key: Some(Uuid::now_v7().to_string()),
+            content: Content::from(message.text.as_str()),
+            idempotency_key: Some(message.key.to_string()),
             when_busy: None,
             model: self.model.clone(),
             time_budget: None,
             base_version: None,
         };
-        let sent = self.client.message_send(self.session, &message).await?;
+        Ok(self.client.message_send(self.session, &message).await?)
+    }
+
+    /// Prints what comes of a message. Ctrl-C interrupts the run; a second one leaves.
+    pub(crate) async fn show(
+        &mut self,
+        sent: MessageAccepted,
+        form: Form,
+        terminal: &mut Terminal,
+        signals: &mut Signals,
+        person: Option<&mut Person>,
+    ) -> Result<Outcome> {
         let is_first = std::mem::take(&mut self.is_new);
         let after = if is_first { Seq(0) } else { Seq(sent.seq.0.saturating_sub(1)) };
         self.follow(sent, after, form, terminal, signals, person).await

@@ -10,6 +10,7 @@ mod suite {
     pub(crate) mod egress;
     pub(crate) mod input;
     pub(crate) mod kill;
+    pub(crate) mod leaving;
     pub(crate) mod life;
     pub(crate) mod real;
     pub(crate) mod sandbox;

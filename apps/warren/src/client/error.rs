@@ -1,5 +1,6 @@
 //! Why a call to the server did not work.
 
+use warren_domain::ErrorCode;
 use warren_wire::Problem;
 
 /// Why a call did not work.
@@ -58,6 +59,18 @@ impl CallError {
             CallError::Refused(problem) => matches!(problem.status, 429 | 502..=504),
             CallError::Strange { status } => matches!(status, 429 | 502..=504),
             CallError::Setup { .. } | CallError::Unreadable { .. } | CallError::Stream { .. } => false,
+        }
+    }
+
+    /// Whether a server that is ending, or has just ended, fails like this.
+    pub(crate) fn is_of_ending_server(&self) -> bool {
+        match self {
+            CallError::Unreachable { .. } | CallError::Ended { .. } => true,
+            CallError::Refused(problem) => problem.code == ErrorCode::Unavailable,
+            CallError::Setup { .. }
+            | CallError::Strange { .. }
+            | CallError::Unreadable { .. }
+            | CallError::Stream { .. } => false,
         }
     }
 
