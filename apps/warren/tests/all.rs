@@ -5,6 +5,7 @@ mod suite {
     pub(crate) mod agents;
     pub(crate) mod budget;
     pub(crate) mod busy;
+    pub(crate) mod chat;
     pub(crate) mod cli;
     pub(crate) mod commands;
     pub(crate) mod egress;
@@ -13,6 +14,7 @@ mod suite {
     pub(crate) mod leaving;
     pub(crate) mod life;
     pub(crate) mod real;
+    pub(crate) mod postgres;
     pub(crate) mod sandbox;
     pub(crate) mod session;
     pub(crate) mod stream;

@@ -15,11 +15,15 @@
 mod agents;
 mod client;
 mod events;
+mod postgres;
 mod processes;
+mod seed;
 mod server;
 
 pub use agents::agents_directory;
 pub use client::{TestAnswer, TestClient};
 pub use events::{TestEvent, TestEvents};
+pub use postgres::TestPostgres;
 pub use processes::{Process, descendants, wait_until_gone};
+pub use seed::Seed;
 pub use server::{Setup, TestServer, program};

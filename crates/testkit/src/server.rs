@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{ExitStatus, Stdio},
     time::Duration,
 };
 
@@ -141,6 +141,21 @@ impl TestServer {
         let status = ended.expect("the server ends").expect("the server was ours");
         assert!(status.success(), "the server ended with {status}\n{}", self.stderr());
         assert_eq!(wait_until_gone(&processes, GONE_WITHIN).await, [], "left behind by a server that ended");
+    }
+
+    /// Ends it as two Ctrl-C do, the second as soon as it says that it heard the first. Says how it ended.
+    pub async fn interrupt_twice(mut self) -> ExitStatus {
+        let mut running = self.running.take().expect("the server runs");
+        signal(running.pid, Signal::INT);
+        let withdrawn = async {
+            while self.directory.path().join("server.json").exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, withdrawn).await.expect("the server begins to end");
+        signal(running.pid, Signal::INT);
+        let ended = tokio::time::timeout(PATIENCE, running.child.wait()).await;
+        ended.expect("the server ends").expect("the server was ours")
     }
 
     /// Kills it without warning, as a failure of the machine would, and waits. Nothing may be left after a second.

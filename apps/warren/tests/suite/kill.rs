@@ -1,12 +1,14 @@
 //! The server is killed at any moment.
 
 use warren_domain::Seq;
-use warren_testkit::{Setup, TestEvent, TestServer};
+use warren_testkit::{Seed, Setup, TestEvent, TestServer};
 
 use super::session::{assert_contiguous, folded};
 
 /// How often the server is killed. Each time at another moment of a run.
 const KILLS: u64 = 12;
+/// The run has about this many entries.
+const ENTRIES: u64 = 90;
 
 /// Reads what a client sees until the server is gone.
 async fn seen_until_killed(
@@ -32,12 +34,12 @@ async fn seen_until_killed(
 
 #[tokio::test]
 async fn a_server_killed_at_any_moment_loses_nothing_a_client_saw_and_goes_on() {
+    let mut seed = Seed::new();
     let mut server = Setup::new().variable("WARREN_MODELS_DEMO_DELAY_MILLISECONDS", "2").start().await;
     let session = server.admin().session_create().await;
     let mut known: Vec<TestEvent> = Vec::new();
     for n in 0..KILLS {
-        // Moments spread over the whole run, from its first entry on.
-        let n_events = 1 + (n * 17 % 90) as usize;
+        let n_events = 1 + seed.below(ENTRIES) as usize;
         let seen = seen_until_killed(&mut server, session, n_events).await;
         server.restart().await;
         let log = server.admin().log(session).await;

@@ -1,11 +1,17 @@
 //! How a server begins and ends.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 
 use reqwest::StatusCode;
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 use warren_domain::Seq;
-use warren_testkit::TestServer;
+use warren_testkit::{TestServer, wait_until_gone};
+
+use super::session::said;
 
 #[tokio::test]
 async fn a_started_server_answers_and_keeps_its_token_over_a_restart() {
@@ -61,4 +67,54 @@ async fn a_killed_server_leaves_no_process_and_its_run_is_recorded_as_cut_when_i
     assert_eq!(cut, ["SERVER_RESTARTED"]);
     let next = server.admin().run(session, "hello").await;
     assert_eq!(next.last().map(|event| event.kind().to_owned()), Some("run_completed".to_owned()));
+}
+
+#[tokio::test]
+async fn messages_that_waited_when_the_server_was_killed_are_carried_out_when_it_is_back() {
+    let mut server = TestServer::start().await;
+    let admin = server.admin();
+    let session = admin.session_create().await;
+    let (cut, seq) = admin.message_send(session, "sleep 600").await;
+    admin.events(session, seq).await.until(|event| event.json["updates"]["status"] == "running").await;
+    let (first, _) = admin.message_send(session, "run: echo first >> order.txt").await;
+    let (second, _) = admin.message_send(session, "run: echo second >> order.txt; cat order.txt").await;
+
+    server.kill().await;
+    server.restart().await;
+    let mut events = server.admin().events(session, Seq(0)).await;
+    let log = events.until(|event| event.ends_run(second)).await;
+    let ends: Vec<_> = log
+        .iter()
+        .filter(|event| [cut, first, second].iter().any(|run| event.ends_run(*run)))
+        .map(|event| (event.json["runId"].clone(), event.kind().to_owned()))
+        .collect();
+    let expected = [(cut, "run_failed"), (first, "run_completed"), (second, "run_completed")];
+    assert_eq!(ends, expected.map(|(run, kind)| (json!(run), kind.to_owned())));
+    assert!(said(&log).contains("first\nsecond"), "{}", said(&log));
+}
+
+#[tokio::test]
+async fn a_second_ctrl_c_ends_a_server_at_once_and_nothing_of_it_is_left() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let session = admin.session_create().await;
+    let (_, seq) = admin.message_send(session, "sleep 600").await;
+    admin.events(session, seq).await.until(|event| event.json["updates"]["status"] == "running").await;
+    // A request that is never finished keeps the server from ending in good order.
+    let address = server.url().trim_start_matches("http://");
+    let mut unfinished = TcpStream::connect(address).await.expect("connected");
+    let head = format!(
+        "POST /api/sessions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
+         content-type: application/json\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n",
+        server.token()
+    );
+    unfinished.write_all(head.as_bytes()).await.expect("sent");
+    // The server asks for the body: it has taken the request up.
+    let mut answer = [0; 12];
+    unfinished.read_exact(&mut answer).await.expect("an answer");
+    assert_eq!(&answer, b"HTTP/1.1 100");
+    let processes = server.processes();
+    let ended = server.interrupt_twice().await;
+    assert_eq!(ended.code(), Some(130));
+    assert_eq!(wait_until_gone(&processes, Duration::from_secs(1)).await, []);
 }

@@ -244,3 +244,47 @@ async fn a_budget_beyond_all_clocks_is_only_a_long_one() {
     let end = client.events(session, Seq(0)).await.until(|event| event.ends_run(run)).await;
     assert_eq!(end.last().unwrap().kind(), "run_completed");
 }
+
+#[tokio::test]
+async fn an_agent_whose_soft_budget_is_spent_is_told_and_its_run_completes() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let body = json!({"content": "sleep 3", "timeBudget": {"softSeconds": 1, "hardSeconds": 600}});
+    let path = format!("/api/sessions/{session}/messages");
+    let sent = client.post(&path, &body).await.expect(StatusCode::ACCEPTED);
+    let run = sent["runId"].as_str().unwrap().parse().unwrap();
+    let log = client.events(session, Seq(0)).await.until(|event| event.ends_run(run)).await;
+    let told = format!("wrap-up-{run}");
+    let told: Vec<_> = log.iter().filter(|event| event.json["block"]["id"] == told).collect();
+    assert_eq!(told.len(), 1, "{log:#?}");
+    assert_eq!(told[0].json["runId"], json!(run), "by the run that is going on");
+    assert!(told[0].json["block"].to_string().contains("time for this task is used up"), "{told:#?}");
+    assert_eq!(log.last().expect("events").kind(), "run_completed");
+}
+
+#[tokio::test]
+async fn a_transcript_is_saved_while_its_run_goes_on() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let (run, seq) = client.message_send(session, "sleep 600").await;
+    let mut events = client.events(session, seq).await;
+    events.until(|event| event.json["updates"]["status"] == "running").await;
+    let path = format!("/api/sessions/{session}/transcript");
+    let saved = async {
+        loop {
+            let answer = client.get(&path).await;
+            if answer.body.to_string().contains("I wait for 600 seconds") {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    let patience = std::time::Duration::from_secs(20);
+    tokio::time::timeout(patience, saved).await.expect("what was said is readable before the run ends");
+    let status = client.get(&format!("/api/sessions/{session}/runs/{run}")).await.expect(StatusCode::OK);
+    assert_eq!(status["status"], "running");
+    client.post(&format!("/api/sessions/{session}/interrupt"), &json!({})).await.expect(StatusCode::ACCEPTED);
+    events.until(|event| event.ends_run(run)).await;
+}

@@ -1,0 +1,44 @@
+//! A place in a PostgreSQL that belongs to one test.
+
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use warren_env::Env;
+
+/// A schema of its own on the PostgreSQL of the test run.
+pub struct TestPostgres {
+    server: String,
+    schema: String,
+}
+
+impl TestPostgres {
+    /// `None`, said aloud, where `WARREN_TEST_POSTGRES_URL` names none; under `WARREN_TEST_REQUIRE` that is a failure.
+    #[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "the test run says so by variables")]
+    pub async fn new() -> Option<Self> {
+        let Ok(server) = std::env::var("WARREN_TEST_POSTGRES_URL") else {
+            let required = std::env::var_os("WARREN_TEST_REQUIRE").is_some();
+            assert!(!required, "WARREN_TEST_REQUIRE is set, but WARREN_TEST_POSTGRES_URL is not");
+            println!("skipped: WARREN_TEST_POSTGRES_URL names no PostgreSQL");
+            return None;
+        };
+        let schema = format!("test_{}", Env::system().uuid().simple());
+        let place = Self { server, schema };
+        place.execute(format!("CREATE SCHEMA {}", place.schema)).await;
+        Some(place)
+    }
+
+    /// Where a server keeps its records there.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let separator = if self.server.contains('?') { '&' } else { '?' };
+        format!("{}{separator}options[search_path]={}", self.server, self.schema)
+    }
+
+    /// Removes all of it.
+    pub async fn remove(self) {
+        self.execute(format!("DROP SCHEMA {} CASCADE", self.schema)).await;
+    }
+
+    async fn execute(&self, sql: String) {
+        let mut connection = PgConnection::connect(&self.server).await.expect("PostgreSQL answers");
+        connection.execute(AssertSqlSafe(sql)).await.expect("the schema is made or removed");
+    }
+}
