@@ -1,7 +1,7 @@
 //! The usual batch: commits that add entries and nothing else, as when agents talk.
 //!
 //! It is one turn with the database, where the careful way takes two or more: what it would read first is a condition
-//! of what is written. A lone commit is thereby nearly as quick as the disk. Whatever does not meet its condition is
+//! of what is written. Whatever does not meet its condition is
 //! left as it is, and goes the careful way, which finds out why.
 
 use std::collections::HashSet;
@@ -67,8 +67,8 @@ async fn write(db: &Db, commits: &[&Commit]) -> Result<HashSet<SessionId>, Faile
     written.iter().map(|row| row.id(0)).collect::<Result<_, _>>().map_err(Failed::AtCommit)
 }
 
-/// A lone entry needs no JSON to be told what to write. After a pause, when nothing of SQLite is in the processor's
-/// caches, that is a third of all but the disk's time.
+/// A lone entry needs no JSON to be told what to write, which counts after a pause, when nothing of SQLite is in the
+/// processor's caches.
 async fn write_line(db: &Db, commit: &Commit, entry: &LogEntry) -> Result<Vec<Row>, Failed> {
     let Commit { session, fence, expected, .. } = commit;
     db.transact(LINE_WRITE, args![session, *fence, *expected, last_activity(commit), entry.json.to_vec()])
