@@ -13,8 +13,8 @@ mod suite {
     pub(crate) mod kill;
     pub(crate) mod leaving;
     pub(crate) mod life;
-    pub(crate) mod real;
     pub(crate) mod postgres;
+    pub(crate) mod real;
     pub(crate) mod sandbox;
     pub(crate) mod session;
     pub(crate) mod stream;

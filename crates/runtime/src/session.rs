@@ -1,5 +1,6 @@
 //! The owner of one session: decides, records, applies, acts.
 
+mod active;
 mod agent;
 mod approvals;
 mod calls;
@@ -28,9 +29,9 @@ pub(crate) use requests::{Leave, Reply, Request};
 pub(crate) use status::{Status, StatusCell};
 
 use self::{
+    active::ActiveRun,
     deadlines::Deadlines,
     files::KnownFiles,
-    run::ActiveRun,
     sandbox::{History, SandboxSlot},
     signal::{SIGNALS, Signal},
 };

@@ -37,7 +37,6 @@ impl Setup {
             if directory.join(name).join("current.json").exists() {
                 continue;
             }
-            #[expect(clippy::disallowed_methods, reason = "the program itself installs them")]
             let output = Command::new(program())
                 .args(["agents", "install", name, "--dir"])
                 .arg(home.path())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{SessionTask, run::ActiveRun, run::Stop, sandbox::SandboxSlot};
+use super::{SessionTask, active::ActiveRun, active::Stop, sandbox::SandboxSlot};
 use crate::{options::Options, recorder::RecordError};
 
 /// Far enough away to mean never.

@@ -7,7 +7,7 @@ use warren_domain::{
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
-use super::{Imported, Next, SessionTask, run::Stop, sandbox::SandboxSlot};
+use super::{Imported, Next, SessionTask, active::Stop, sandbox::SandboxSlot};
 use crate::{
     api::{Force, NewMessage, SandboxReport, Sent, SessionError},
     recorder::RecordError,

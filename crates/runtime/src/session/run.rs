@@ -1,21 +1,20 @@
-//! The run that is going on: from its first entry to its last.
+//! Carries out a run: from its first entry to its last.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::time::Instant;
-use warren_agents::{Adapter, Launch, LaunchError, LaunchRequest, Prompt, TurnEnd};
+use warren_agents::{Adapter, Launch, LaunchError, LaunchRequest, Prompt};
 use warren_domain::{
-    BlockId, Command, Content, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
-    RunOptions, RunStatus, Timestamp, Usage,
+    BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
+    RunOptions, RunStatus, Usage,
 };
 use warren_models::{Budget, BudgetLimits, Charge};
 use warren_store::{Change, ReadError, RunRecord, SessionUpdate};
 
 use super::{
     SessionTask,
-    agent::{Agent, AgentExit},
-    approvals::Waiting,
-    calls::Calls,
+    active::{ActiveRun, Stop},
+    agent::Agent,
     deadlines::NEVER,
     requests::merged,
     run_record::{EndRecord as _, version_of},
@@ -32,239 +31,8 @@ use crate::{
 /// How long model calls may take to report their end after the agent is gone.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// How long an agent's last lines may take after its sandbox is gone.
-const LAST_LINES: Duration = Duration::from_secs(2);
-
 /// How many runs are read at a time.
 const RUNS_AT_ONCE: u32 = 500;
-
-/// What the agent is told when the soft budget is spent.
-const WRAP_UP: &str = "Most of the time for this task is used up. Finish what you are doing, leave the files in a good state, and say what is done and what is not.";
-
-/// A run that is going on.
-pub(super) struct ActiveRun {
-    pub(super) record: RunRecord,
-    /// Calls of this run, to close those that stay open.
-    pub(super) blocks: OpenBlocks,
-    pub(super) usage: Usage,
-    /// Its model calls, also after its sandbox is gone.
-    calls: Option<Arc<Calls>>,
-    /// There once the sandbox is.
-    pub(super) agent: Option<Agent>,
-    pub(super) exited: Option<AgentExit>,
-    /// What the agent asked people and waits for.
-    pub(super) asked: Vec<Waiting>,
-    /// Messages that arrived before the agent could hear them.
-    untold: Vec<Prompt>,
-    /// Why it is being stopped, if it is. The first reason counts.
-    stop: Option<Stop>,
-    outcome: Option<TurnEnd>,
-    /// A model call was refused because nothing may be spent any more.
-    is_over_budget: bool,
-    diagnostics: Option<Diagnostics>,
-    pub(super) soft_at: Option<Instant>,
-    pub(super) hard_at: Option<Instant>,
-    pub(super) kill_at: Option<Instant>,
-    settle_at: Option<Instant>,
-    /// What calls that ended have said was taken up.
-    has_settled: bool,
-    /// Its sandbox is gone; after this nothing more is expected of the agent.
-    pub(super) lost_at: Option<Instant>,
-    /// The agent had to be killed. What it started may live on in other process groups, so its sandbox ends too.
-    killed: bool,
-}
-
-/// Why a run is stopped.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Stop {
-    /// Someone wants it.
-    Interrupt(String),
-    /// Its time is up.
-    Timeout,
-    /// It used up its disk space.
-    Disk(String),
-    /// Something it needs is not there.
-    Failed(ErrorCode, String),
-}
-
-impl ActiveRun {
-    fn new(record: RunRecord, budget: (Option<Duration>, Duration)) -> Self {
-        let now = Instant::now();
-        Self {
-            record,
-            blocks: OpenBlocks::default(),
-            usage: Usage::default(),
-            calls: None,
-            agent: None,
-            exited: None,
-            asked: Vec::new(),
-            untold: Vec::new(),
-            stop: None,
-            outcome: None,
-            is_over_budget: false,
-            diagnostics: None,
-            soft_at: budget.0.map(|soft| now + soft),
-            hard_at: Some(now + budget.1),
-            kill_at: None,
-            settle_at: None,
-            has_settled: false,
-            lost_at: None,
-            killed: false,
-        }
-    }
-
-    pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let own = [self.soft_at, self.hard_at, self.kill_at, self.settle_at, self.lost_at];
-        let asked = self.asked.iter().map(|waiting| waiting.expires_at);
-        own.into_iter().flatten().chain(asked).min()
-    }
-
-    /// Asks the agent to stop; after `kill_at` it is killed.
-    pub(super) fn stop(&mut self, why: Stop, kill_at: Instant) {
-        if self.stop.is_none() {
-            // Whatever fills the disk may not be the agent itself.
-            self.killed |= matches!(why, Stop::Disk(_));
-            self.stop = Some(why);
-            self.kill_at = Some(kill_at);
-            self.soft_at = None;
-        }
-        if let Some(agent) = &mut self.agent {
-            agent.interrupt();
-        }
-    }
-
-    /// The run cannot go on.
-    pub(super) fn fail(&mut self, code: ErrorCode, message: String) {
-        self.stop.get_or_insert(Stop::Failed(code, message));
-        self.kill();
-        if self.agent.is_none() {
-            self.exited = Some(AgentExit::default());
-        }
-    }
-
-    /// It may spend no more. The agent shows it and ends; one that only tries again is ended after `kill_at`.
-    pub(super) fn over_budget(&mut self, kill_at: Instant) {
-        self.is_over_budget = true;
-        self.kill_at.get_or_insert(kill_at);
-    }
-
-    /// Its sandbox is gone, and the agent with it.
-    pub(super) fn sandbox_gone(&mut self, out_of_memory: bool, diagnostics: Diagnostics) {
-        let (code, message) = if out_of_memory {
-            (ErrorCode::OutOfMemory, "the sandbox ran out of memory")
-        } else {
-            (ErrorCode::SandboxError, "the sandbox ended during the run")
-        };
-        self.stop.get_or_insert(Stop::Failed(code, message.to_owned()));
-        self.diagnostics = Some(diagnostics);
-        match self.agent {
-            // What it said last may still be on its way, and its end comes after that.
-            Some(_) => self.lost_at = Some(Instant::now() + LAST_LINES),
-            None => {
-                self.exited.get_or_insert_default();
-            }
-        }
-    }
-
-    pub(super) fn kill(&mut self) {
-        if let Some(agent) = &self.agent {
-            self.killed = true;
-            agent.kill();
-        }
-    }
-
-    /// What an agent says of its usage, with the price that was metered: agents know none.
-    pub(super) fn priced(&self, mut body: EventBody) -> EventBody {
-        if let EventBody::MetadataUpdate { usage, cost_usd, .. } = &mut body {
-            *cost_usd = self.usage.cost_usd;
-            usage.cost_usd = self.usage.cost_usd;
-        }
-        body
-    }
-
-    /// The agent says that it is done. If it does not exit, it is killed after `kill_at`, and is done all the same.
-    pub(super) fn turn_ended(&mut self, end: TurnEnd, kill_at: Instant) {
-        self.outcome.get_or_insert(end);
-        if let Some(agent) = &mut self.agent {
-            agent.close();
-            self.kill_at.get_or_insert(kill_at);
-        }
-    }
-
-    /// Gives the agent a message that was sent while it works.
-    pub(super) fn tell(&mut self, run: RunId, content: Content, at: Timestamp) {
-        let prompt = Prompt { message: BlockId::of_message(run), content };
-        match &mut self.agent {
-            // An agent that cannot hear it now gets it as its next run.
-            Some(agent) => agent.steer(&prompt, at),
-            None => self.untold.push(prompt),
-        }
-    }
-
-    pub(super) fn ask_to_wrap_up(&mut self, at: Timestamp) {
-        let message = BlockId(format!("wrap-up-{}", self.record.run_id));
-        if let Some(agent) = &mut self.agent {
-            agent.steer(&Prompt { message, content: Content::from(WRAP_UP) }, at);
-        }
-    }
-
-    /// Whether nothing more will come: the agent is gone, or there never was one and the run is to stop.
-    fn is_over(&self) -> bool {
-        self.exited.is_some() || (self.agent.is_none() && self.stop.is_some())
-    }
-
-    fn diagnostics(&self) -> Diagnostics {
-        let exit = self.exited.as_ref();
-        let (exit_code, signal) = match exit.and_then(|exit| exit.exit) {
-            Some(warren_guest_api::Exit::Code(code)) => (Some(code), None),
-            Some(warren_guest_api::Exit::Signal(signal)) => (None, Some(signal)),
-            None => (None, None),
-        };
-        let stderr_tail = exit.map(|exit| exit.stderr_tail.clone()).filter(|tail| !tail.is_empty());
-        self.diagnostics.clone().unwrap_or(Diagnostics {
-            exit_code,
-            signal,
-            stderr_tail,
-            ..Diagnostics::default()
-        })
-    }
-
-    /// How it ended, all signs taken together. Why it was stopped counts more than what the agent made of it.
-    fn outcome(&self) -> Outcome {
-        let (usage, diagnostics) = (self.usage.clone(), self.diagnostics());
-        let failed = |code, message, recoverable| Outcome::Failed {
-            code,
-            message,
-            recoverable,
-            usage: usage.clone(),
-            diagnostics: diagnostics.clone(),
-        };
-        match (&self.stop, &self.outcome) {
-            (Some(Stop::Timeout), _) => {
-                failed(ErrorCode::Timeout, "the run's time is used up".to_owned(), true)
-            }
-            (Some(Stop::Disk(message)), _) => failed(ErrorCode::DiskLimit, message.clone(), true),
-            (Some(Stop::Failed(code, message)), _) => failed(*code, message.clone(), true),
-            (None, _) if self.is_over_budget => {
-                let message = "the session's budget is spent; raise it, or begin a new session";
-                failed(ErrorCode::BudgetExceeded, message.to_owned(), true)
-            }
-            (Some(Stop::Interrupt(by)), _) => Outcome::Interrupted { by: by.clone(), usage, diagnostics },
-            (None, Some(TurnEnd::Completed { summary })) => {
-                Outcome::Completed { usage, summary: summary.clone() }
-            }
-            (None, Some(TurnEnd::Failed { code, message, recoverable })) => {
-                failed(*code, message.clone(), *recoverable)
-            }
-            (None, Some(TurnEnd::Interrupted)) => {
-                Outcome::Interrupted { by: "agent".to_owned(), usage, diagnostics }
-            }
-            (None, None) => {
-                failed(ErrorCode::AgentError, "the agent ended without finishing".to_owned(), true)
-            }
-        }
-    }
-}
 
 /// What an agent can go on from.
 struct Past {

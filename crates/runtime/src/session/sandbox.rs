@@ -12,8 +12,8 @@ use warren_sandbox::{LimitHit, Sandbox, SandboxId};
 
 use super::{
     Reply, SessionTask,
+    active::Stop,
     outside::Outside,
-    run::Stop,
     signal::{Healthy, Signal},
     start::{StartFailure, Started, start},
     transcripts::TranscriptKeeper,
