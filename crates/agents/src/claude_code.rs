@@ -19,7 +19,8 @@ mod user;
 use warren_domain::{AgentType, SessionId};
 
 use crate::{
-    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, Parsed, TranscriptPlan,
+    Adapter, Adopted, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
+    Parsed, TranscriptPlan,
 };
 use codec::ClaudeCodec;
 
@@ -38,7 +39,7 @@ impl Adapter for ClaudeCode {
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        &["claude-agent-sdk"]
+        &["claude-agent-sdk", "claude"]
     }
 
     fn program(&self) -> Option<&'static str> {
@@ -63,6 +64,15 @@ impl Adapter for ClaudeCode {
 
     fn recorded(&self) -> Box<dyn Codec> {
         Box::new(ClaudeCodec::recorded(self.agent_type()))
+    }
+
+    fn companions(&self, file_name: &str, _main: &[u8]) -> Option<Companions> {
+        let session = file_name.strip_suffix(".jsonl")?;
+        Some(Companions { directory: format!("{session}/subagents"), prefix: "agent-", suffix: ".jsonl" })
+    }
+
+    fn adopt(&self, session: SessionId, main: &[u8]) -> Adopted {
+        Adopted { main: transcripts::renamed(main, session), state: None }
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

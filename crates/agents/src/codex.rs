@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
-    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
+    Adapter, Adopted, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
     TranscriptPlan, fields::text,
 };
 
@@ -76,6 +76,11 @@ impl Adapter for Codex {
 
     fn recorded(&self) -> Box<dyn Codec> {
         Box::new(codec::CodexCodec::new(self.agent_type(), None))
+    }
+
+    fn adopt(&self, _session: SessionId, main: &[u8]) -> Adopted {
+        let state = rollout::thread(main).map(|thread| json!({"threadId": thread}));
+        Adopted { main: main.to_vec(), state }
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

@@ -30,8 +30,8 @@ use serde_json::Value;
 use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
-    Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
-    TranscriptPlan,
+    Adapter, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi,
+    Parsed, TranscriptPlan,
 };
 
 /// The installed program.
@@ -103,6 +103,11 @@ impl Adapter for GeminiCli {
 
     fn recorded(&self) -> Box<dyn Codec> {
         Box::new(codec::GeminiCodec::recorded(self.agent_type()))
+    }
+
+    fn companions(&self, _file_name: &str, main: &[u8]) -> Option<Companions> {
+        let session = plan::session_of(main)?;
+        Some(Companions { directory: session, prefix: "", suffix: ".jsonl" })
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

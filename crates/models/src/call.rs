@@ -41,6 +41,8 @@ pub(crate) struct Call {
     /// Keeps the request counted among the gateway's memory.
     request_hold: Hold,
     recording: Buffer,
+    /// Who really answers, if the answer does not say.
+    answerer: Option<&'static str>,
     meter: Option<Meter>,
     reservation: Option<Reservation>,
 }
@@ -102,6 +104,7 @@ impl Call {
             exchange,
             request_hold: Hold::default(),
             recording,
+            answerer: None,
             meter: None,
             reservation: None,
         }
@@ -123,6 +126,11 @@ impl Call {
         called.attempt = self.books.attempts.next(self.exchange.run, &called.request_hash);
         self.exchange.request = request;
         self.request_hold = hold;
+    }
+
+    /// Notes who really answers, whatever the answer says.
+    pub(crate) fn answered_by(&mut self, model: &'static str) {
+        self.answerer = Some(model);
     }
 
     /// Notes the model that the request names; the answer may name it more exactly.
@@ -190,8 +198,8 @@ impl Call {
         let answered = self.meter.is_some();
         let metered =
             self.meter.take().map(|meter| meter.total(self.recording.as_slice())).unwrap_or_default();
-        if let Some(model) = &metered.model {
-            called.model.clone_from(model);
+        if let Some(model) = self.answerer.or(metered.model.as_deref()) {
+            model.clone_into(&mut called.model);
         }
         called.cost_usd = self.books.prices.cost(&called.model, &metered);
         called.usage = Usage { cost_usd: called.cost_usd, ..metered.usage };

@@ -175,8 +175,13 @@ impl Gateway {
         if route.kind == RouteKind::Generate {
             self.reserve(caller, call, &body, &inspected)?;
         }
+        let upstream = upstreams.of(format);
+        if upstream.is_demo() {
+            // It answers under the name that was asked for, since agents insist on that.
+            call.answered_by(crate::demo::MODEL);
+        }
         call.sending();
-        upstreams.of(format).call(format, route, &head.headers, body).await
+        upstream.call(format, route, &head.headers, body).await
     }
 
     /// Asks whoever pays for the most that the call can use.

@@ -88,6 +88,10 @@ impl Upstream {
         }
     }
 
+    pub(crate) fn is_demo(&self) -> bool {
+        matches!(self, Upstream::Demo(_))
+    }
+
     pub(crate) fn has_key(&self) -> bool {
         matches!(self, Upstream::Http(Provider { key: Some(_), .. }))
     }

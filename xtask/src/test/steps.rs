@@ -63,6 +63,8 @@ impl Environment {
         }
         if self.ci {
             command.env("CI", "true").env("WARREN_TEST_REQUIRE", "1");
+            // Every parser and codec meets spoilt input for a minute.
+            command.env("WARREN_FUZZ_SECONDS", "60");
         }
         command
     }

@@ -81,3 +81,21 @@ impl TranscriptPlan for Plan {
         })
     }
 }
+
+/// The same transcript under another session's name. Claude Code goes on only from lines that bear the name it is asked
+/// for.
+pub(super) fn renamed(main: &[u8], session: SessionId) -> Vec<u8> {
+    const MARK: &[u8] = b"\"sessionId\":\"";
+    let name = session.to_string();
+    let mut renamed = Vec::with_capacity(main.len());
+    let mut rest = main;
+    while let Some(at) = memchr::memmem::find(rest, MARK) {
+        let (before, after) = rest.split_at(at + MARK.len());
+        renamed.extend_from_slice(before);
+        let end = memchr::memchr(b'"', after).unwrap_or(after.len());
+        renamed.extend_from_slice(name.as_bytes());
+        rest = &after[end..];
+    }
+    renamed.extend_from_slice(rest);
+    renamed
+}

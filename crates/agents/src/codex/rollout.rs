@@ -413,3 +413,11 @@ fn is_answer(item: &Value) -> bool {
 fn is_injected(said: &str) -> bool {
     INJECTED.iter().any(|head| said.trim_start().starts_with(head))
 }
+
+/// The thread that a rollout is of.
+pub(super) fn thread(rollout: &[u8]) -> Option<String> {
+    let first = rollout.split(|byte| *byte == b'\n').next()?;
+    let line: serde_json::Value = serde_json::from_slice(first).ok()?;
+    let id = line.pointer("/payload/id").or_else(|| line.get("id"))?;
+    id.as_str().map(str::to_owned)
+}

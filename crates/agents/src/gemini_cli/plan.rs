@@ -58,11 +58,8 @@ impl TranscriptPlan for ChatPlan {
 
 /// The file's name as Gemini would have made it. Another minute would do: it looks into the files.
 fn main_name(content: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&content[..content.len().min(4096)]);
-    let field = |name: &str| {
-        let (_, rest) = text.split_once(&format!("\"{name}\""))?;
-        rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split('"').next()
-    };
+    let text = head(content);
+    let field = |name: &str| field(&text, name);
     let safe = |text: &str, n: usize| -> String {
         let keep = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         text.chars().take(n).map(keep).collect()
@@ -71,6 +68,25 @@ fn main_name(content: &[u8]) -> String {
     let id = safe(field("sessionId").unwrap_or("00000000"), 8);
     let suffix = if super::parse::is_document(content) { "json" } else { "jsonl" };
     format!("session-{minute}-{id}.{suffix}")
+}
+
+/// The session's own name, if it can stand in a path: its subagents' chats lie in a directory of that name.
+pub(super) fn session_of(content: &[u8]) -> Option<String> {
+    let text = head(content);
+    let id = field(&text, "sessionId")?;
+    let is_plain = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    is_plain.then(|| id.to_owned())
+}
+
+/// As much of a chat as surely holds its header.
+fn head(content: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(&content[..content.len().min(4096)])
+}
+
+/// The first text of this name.
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("\"{name}\""))?;
+    rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split('"').next()
 }
 
 #[cfg(test)]
