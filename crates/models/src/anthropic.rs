@@ -74,7 +74,7 @@ fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
         RefusalKind::BudgetSpent | RefusalKind::NoPrice => "billing_error",
         RefusalKind::BudgetHeld => "rate_limit_error",
         RefusalKind::Overloaded => "overloaded_error",
-        RefusalKind::Unreachable | RefusalKind::NobodyAnswers => "api_error",
+        RefusalKind::Unreachable => "api_error",
     };
     (status, error_body(kind, &refusal.message))
 }

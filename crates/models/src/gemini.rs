@@ -70,7 +70,6 @@ impl Wire for GenerateContent {
             RefusalKind::BudgetHeld => "RESOURCE_EXHAUSTED",
             RefusalKind::Overloaded | RefusalKind::Unreachable => "UNAVAILABLE",
             RefusalKind::TimedOut => "DEADLINE_EXCEEDED",
-            RefusalKind::NobodyAnswers => "UNIMPLEMENTED",
         };
         (status, error_body(status, name, &refusal.message))
     }

@@ -70,7 +70,6 @@ pub(crate) fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
         RefusalKind::BudgetHeld => ("rate_limit_error", "rate_limit_exceeded"),
         RefusalKind::Overloaded => ("server_error", "server_overloaded"),
         RefusalKind::Unreachable => ("server_error", "provider_unreachable"),
-        RefusalKind::NobodyAnswers => ("server_error", "not_implemented"),
     };
     (refusal.kind.status(), error_body(kind, code, &refusal.message))
 }

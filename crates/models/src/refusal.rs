@@ -39,8 +39,6 @@ pub enum RefusalKind {
     Unreachable,
     /// The provider does not answer.
     TimedOut,
-    /// Nobody here answers this format.
-    NobodyAnswers,
 }
 
 impl Refusal {
@@ -66,7 +64,6 @@ impl RefusalKind {
             RefusalKind::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
             RefusalKind::Unreachable => StatusCode::BAD_GATEWAY,
             RefusalKind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
-            RefusalKind::NobodyAnswers => StatusCode::NOT_IMPLEMENTED,
         }
     }
 }

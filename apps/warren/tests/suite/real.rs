@@ -369,3 +369,88 @@ async fn a_tool_of_an_mcp_server_is_used() {
         assert!(outputs_of(&events).contains("42"), "{agent}: {}", outputs_of(&events));
     }
 }
+
+#[tokio::test]
+async fn an_imported_transcript_goes_on_with_its_own_agent() {
+    let server = server(&ALL).await;
+    let client = server.admin();
+    for agent in ALL {
+        let first = session(&client, agent, json!({})).await;
+        client.run(first, "remember the word marzipan").await;
+        // OpenCode's is one JSON document, the others' are lines.
+        let transcript = match client.get(&format!("/api/sessions/{first}/transcript")).await.body {
+            Value::String(text) => text,
+            document => document.to_string(),
+        };
+        let blocks =
+            client.get(&format!("/api/sessions/{first}")).await.expect(StatusCode::OK)["blocks"].clone();
+        client.delete(&format!("/api/sessions/{first}")).await;
+
+        let body = json!({"type": agent, "name": "imported", "transcript": transcript});
+        let made = client.post("/api/import", &body).await.expect(StatusCode::CREATED);
+        let imported: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+        let detail = client.get(&format!("/api/sessions/{imported}")).await.expect(StatusCode::OK);
+        let said = |blocks: &Value| -> Vec<Value> {
+            blocks.as_array().expect("blocks").iter().map(|block| block["content"].clone()).collect()
+        };
+        assert_eq!(said(&detail["blocks"]), said(&blocks), "{agent}");
+        let events = client.run(imported, "what word did I tell you?").await;
+        assert_ends(agent, &events, "run_completed");
+        assert!(text_of(&events).contains("marzipan"), "{agent}: {}", text_of(&events));
+    }
+}
+
+#[tokio::test]
+async fn no_key_and_no_token_is_anywhere_in_any_agents_sandbox() {
+    const KEY: &str = "sk-0123456789-never-inside";
+    let upstream = super::sandbox::demo_upstream().await;
+    let mut setup = Setup::new().agents(&ALL).await;
+    for key in ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"] {
+        setup = setup.variable(key, KEY);
+    }
+    for address in ["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL"] {
+        setup = setup.variable(address, &upstream);
+    }
+    let server = setup.start().await;
+    let client = server.admin();
+    // The command must not hold what it looks for, or it would find itself; and what it surely can find proves that it looks.
+    let look = concat!(
+        "run: k=0123456789; k=$k-never-inside; w=wrn; ",
+        "cat /proc/*/environ /proc/*/cmdline /proc/self/mountinfo 2>/dev/null | tr '\\0' '\\n' > /tmp/seen; ",
+        "grep -c '=warren-placeholder' /tmp/seen | sed s/^/control:/; ",
+        "grep -ac -e $k -e ${w}_[0-9a-f] /tmp/seen | sed s/^/seen:/; ",
+        "grep -rlas -e $k -e ${w}_[0-9a-f] ",
+        "/home /workspace /instructions /user-input /tmp /etc /warren /dev/shm | wc -l | sed s/^/files:/",
+    );
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        let events = client.run(session, look).await;
+        let output = outputs_of(&events);
+        assert!(output.contains("seen:0") && output.contains("files:0"), "{agent}: {output}");
+        assert!(!output.contains("control:0") && output.contains("control:"), "{agent}: {output}");
+    }
+}
+
+/// Bytes of memory that a process holds.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    line.trim().trim_end_matches(" kB").trim().parse::<u64>().expect("a number") * 1024
+}
+
+#[tokio::test]
+async fn much_output_of_a_tool_does_not_grow_the_server() {
+    let agents = ["builtin", CLAUDE, CODEX];
+    let server = server(&agents[1..]).await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({})).await;
+        client.run(session, "hello").await;
+        let before = resident(server.pid());
+        let events =
+            client.run(session, "run: head -c 200000000 /dev/zero | tr '\\0' 'x' | fold -w 100; echo").await;
+        assert_ends(agent, &events, "run_completed");
+        let grown = resident(server.pid()).saturating_sub(before);
+        assert!(grown < 64 << 20, "{agent}: the server grew by {} MiB", grown >> 20);
+    }
+}

@@ -41,7 +41,7 @@ async fn no_key_and_no_token_is_in_any_environment_file_or_mount_of_a_sandbox() 
 }
 
 /// The demo model behind a listener, as a provider that wants a key.
-async fn demo_upstream() -> String {
+pub(super) async fn demo_upstream() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let tasks = warren_env::Tasks::new();
