@@ -454,3 +454,26 @@ async fn much_output_of_a_tool_does_not_grow_the_server() {
         assert!(grown < 64 << 20, "{agent}: the server grew by {} MiB", grown >> 20);
     }
 }
+
+#[tokio::test]
+async fn an_answer_given_after_the_server_was_killed_counts_when_the_agent_asks_the_same_again() {
+    let mut server = server(&[CLAUDE]).await;
+    let client = server.admin();
+    let session = session(&client, CLAUDE, json!({"options": {"permissionMode": "ask"}})).await;
+    client.message_send(session, "run: touch allowed.txt").await;
+    let asked = pending(&client, session).await;
+    server.kill().await;
+    server.restart().await;
+
+    let client = server.admin();
+    assert_eq!(pending(&client, session).await, asked, "the question outlives the server");
+    answer(&client, &asked, json!({"decision": "allow"})).await;
+    let events = client.run(session, "run: touch allowed.txt").await;
+    assert_ends(CLAUDE, &events, "run_completed");
+    let made =
+        events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "allowed.txt");
+    assert!(made, "nobody had to answer again");
+    let resolved: Vec<_> = events.iter().filter(|event| event.kind() == "approval_resolved").collect();
+    assert_eq!(resolved.len(), 1);
+    assert_eq!(resolved[0].json["decision"], "allow");
+}
