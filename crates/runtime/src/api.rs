@@ -32,6 +32,8 @@ pub trait Runtime: Send + Sync {
     fn approvals(&self) -> &dyn Approvals;
     /// Sessions made of what an agent left elsewhere.
     fn imports(&self) -> &dyn Imports;
+    /// The agents there are, and their programs.
+    fn agents(&self) -> &dyn Agents;
 }
 
 /// Making, finding and ending sessions.
@@ -112,6 +114,30 @@ pub trait Imports: Send + Sync {
         new: NewSession,
         transcripts: Transcripts,
     ) -> Result<SessionSummary, SessionError>;
+}
+
+/// The agents there are, and their programs.
+#[async_trait]
+pub trait Agents: Send + Sync {
+    /// All, with what is installed of each.
+    async fn agent_list(&self) -> Vec<AgentSummary>;
+    /// Installs an agent's program, unless it is there, and waits for it.
+    async fn agent_install(&self, name: &str) -> Result<AgentSummary, SessionError>;
+    /// Removes an agent's program. Sandboxes that run go on with what they have.
+    async fn agent_remove(&self, name: &str) -> Result<(), SessionError>;
+}
+
+/// An agent, or a program that can be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSummary {
+    /// Its name.
+    pub name: String,
+    /// Whether it can be a session's agent by itself.
+    pub is_agent: bool,
+    /// Whether it is a program of its own.
+    pub needs_program: bool,
+    /// That program.
+    pub program: Option<crate::options::Known>,
 }
 
 /// An agent's own memory of a conversation.

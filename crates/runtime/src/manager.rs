@@ -1,5 +1,6 @@
 //! The entry point: makes, finds and ends sessions, and hands everything else to their owners.
 
+mod agents;
 mod approvals;
 mod imports;
 mod records;
@@ -108,6 +109,10 @@ impl api::Runtime for SessionManager {
     }
 
     fn imports(&self) -> &dyn api::Imports {
+        self
+    }
+
+    fn agents(&self) -> &dyn api::Agents {
         self
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use warren_domain::NodeId;
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, Gateway as ModelGateway};
@@ -89,9 +90,40 @@ pub struct Parts {
 }
 
 /// Agents' programs on this machine. They may come and go while the server runs.
+#[async_trait]
 pub trait Programs: Send + Sync {
     /// All that are there now.
     fn installed(&self) -> Vec<Program>;
+
+    /// All that could be there.
+    fn known(&self) -> Vec<Known>;
+
+    /// Gets one and keeps it, unless it is there.
+    async fn install(&self, name: &str) -> Result<(), ProgramError>;
+
+    /// Removes one.
+    async fn remove(&self, name: &str) -> Result<(), ProgramError>;
+}
+
+/// A program that can be installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Its name.
+    pub name: String,
+    /// The version that would be installed.
+    pub pinned: String,
+    /// The version that is, and its size in bytes.
+    pub installed: Option<(String, u64)>,
+}
+
+/// Why a program was not installed or removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ProgramError {
+    /// What happened.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
 }
 
 /// A program that every sandbox can see.
@@ -111,9 +143,22 @@ pub struct Program {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPrograms;
 
+#[async_trait]
 impl Programs for NoPrograms {
     fn installed(&self) -> Vec<Program> {
         Vec::new()
+    }
+
+    fn known(&self) -> Vec<Known> {
+        Vec::new()
+    }
+
+    async fn install(&self, name: &str) -> Result<(), ProgramError> {
+        Err(ProgramError { message: format!("there is no program `{name}`"), hint: None })
+    }
+
+    async fn remove(&self, name: &str) -> Result<(), ProgramError> {
+        Err(ProgramError { message: format!("there is no program `{name}`"), hint: None })
     }
 }
 

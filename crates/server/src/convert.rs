@@ -3,12 +3,12 @@
 use warren_domain::{Resolution, RunOptions, Timestamp};
 use warren_gateway::{Identity, Token};
 use warren_runtime::api::{
-    ApprovalRecord, RunRecord, SandboxReport, SessionDetail, SessionSummary, UsageRow as SpentRow,
-    WorkspaceFile as KnownFile,
+    AgentSummary, ApprovalRecord, RunRecord, SandboxReport, SessionDetail, SessionSummary,
+    UsageRow as SpentRow, WorkspaceFile as KnownFile,
 };
 use warren_wire::{
-    ApprovalItem, ApprovalOutcome, ApprovalStatus, RunItem, RunProblem, RuntimeSessionData, SandboxItem,
-    SessionListItem, SessionOptions, SubagentThread, TokenItem, UsageRow, WhoAmI, WorkspaceFile,
+    AgentItem, ApprovalItem, ApprovalOutcome, ApprovalStatus, RunItem, RunProblem, RuntimeSessionData,
+    SandboxItem, SessionListItem, SessionOptions, SubagentThread, TokenItem, UsageRow, WhoAmI, WorkspaceFile,
 };
 
 use crate::failure::Failure;
@@ -43,6 +43,19 @@ pub(crate) fn detail(detail: SessionDetail) -> RuntimeSessionData {
         workspace_files: detail.files.into_iter().map(file).collect(),
         // The blocks and the number must be of the same moment; the record may be of a later one.
         session: SessionListItem { last_seq: detail.last_seq, ..session(detail.summary) },
+    }
+}
+
+pub(crate) fn agent(summary: AgentSummary) -> AgentItem {
+    let installed = summary.program.as_ref().and_then(|program| program.installed.clone());
+    let (installed_version, size_bytes) = installed.unzip();
+    AgentItem {
+        name: summary.name,
+        is_agent: summary.is_agent,
+        ready: !summary.needs_program || installed_version.is_some(),
+        installed_version,
+        pinned_version: summary.program.map(|program| program.pinned),
+        size_bytes,
     }
 }
 

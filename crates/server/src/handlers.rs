@@ -1,5 +1,6 @@
 //! Handlers: from a request to one operation and back, nothing else. One file per noun.
 
+pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod auth;
 pub(crate) mod events;

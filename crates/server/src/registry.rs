@@ -5,7 +5,8 @@ use warren_wire::RouteName;
 use crate::{
     choke::Handler,
     handlers::{
-        approvals, auth, events, machine, messages, profiles, records, runs, sandboxes, sessions, tokens,
+        agents, approvals, auth, events, machine, messages, profiles, records, runs, sandboxes, sessions,
+        tokens,
     },
 };
 
@@ -17,6 +18,9 @@ macro_rules! boxed {
 
 pub(crate) fn handler(name: RouteName) -> Handler {
     match name {
+        RouteName::AgentInstall => boxed!(agents::install),
+        RouteName::AgentList => boxed!(agents::list),
+        RouteName::AgentRemove => boxed!(agents::remove),
         RouteName::ApprovalAnswer => boxed!(approvals::answer),
         RouteName::ApprovalGet => boxed!(approvals::get),
         RouteName::ApprovalList => boxed!(approvals::list),

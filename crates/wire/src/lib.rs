@@ -9,6 +9,7 @@
 mod routes;
 mod table;
 
+mod agent;
 mod approval;
 mod auth;
 mod event;
@@ -21,6 +22,7 @@ mod session;
 
 mod openapi;
 
+pub use agent::{AgentItem, AgentList};
 pub use approval::{ApprovalAnswer, ApprovalItem, ApprovalOutcome, ApprovalPage, ApprovalStatus};
 pub use auth::{
     CSRF_COOKIE, CSRF_HEADER, SESSION_COOKIE, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList,

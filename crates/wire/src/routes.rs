@@ -198,6 +198,9 @@ macro_rules! names {
 }
 
 names! {
+    AgentInstall = "agent_install",
+    AgentList = "agent_list",
+    AgentRemove = "agent_remove",
     ApprovalAnswer = "approval_answer",
     ApprovalGet = "approval_get",
     ApprovalList = "approval_list",

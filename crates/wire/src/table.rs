@@ -87,6 +87,17 @@ pub const ROUTES: &[Route] = &[
         .needs(Admin, Visible)
         .gives(NOTHING)
         .fails(&[Code::NotFound]),
+    row(Name::AgentList, Get, "/api/agents", "Lists agents, and which of their programs are installed")
+        .needs(Read, Visible)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentList") }]),
+    row(Name::AgentInstall, Post, "/api/agents/{agent}", "Installs an agent's program, and waits for it")
+        .needs(Admin, Server)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentItem") }])
+        .fails(&[Code::NotFound, Code::Unavailable]),
+    row(Name::AgentRemove, Delete, "/api/agents/{agent}", "Removes an agent's program")
+        .needs(Admin, Server)
+        .gives(NOTHING)
+        .fails(&[Code::NotFound, Code::Unavailable]),
     // Sessions.
     row(Name::SessionChanges, Get, "/api/events", "News about the list of sessions, as they come")
         .needs(Read, Visible)

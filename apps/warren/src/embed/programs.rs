@@ -1,14 +1,44 @@
 //! Agents' programs, as the runtime sees them.
 
-use warren_programs::{Installed, Programs};
-use warren_runtime::Program;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use warren_programs::{AgentStatus, Installed, Programs, Report};
+use warren_runtime::{Known, Program, ProgramError};
 
 /// What is installed on this machine.
 pub(super) struct OnDisk(pub(super) Programs);
 
+#[async_trait]
 impl warren_runtime::Programs for OnDisk {
     fn installed(&self) -> Vec<Program> {
         self.0.list().into_iter().filter_map(|status| status.installed).map(program).collect()
+    }
+
+    fn known(&self) -> Vec<Known> {
+        let known = |status: AgentStatus| Known {
+            name: status.agent.name.to_owned(),
+            pinned: status.agent.version.to_owned(),
+            installed: status.installed.map(|installed| (installed.version, installed.size_bytes)),
+        };
+        self.0.list().into_iter().map(known).collect()
+    }
+
+    async fn install(&self, name: &str) -> Result<(), ProgramError> {
+        let report: Report = Arc::new(|progress| tracing::debug!(?progress, "installing an agent"));
+        let installed = self.0.install(name, &report).await;
+        installed.map(drop).map_err(|error| {
+            let hint = error.hint().map(str::to_owned);
+            ProgramError { message: format!("{:#}", anyhow::Error::from(error)), hint }
+        })
+    }
+
+    async fn remove(&self, name: &str) -> Result<(), ProgramError> {
+        let removed = self.0.remove(name).await;
+        removed.map_err(|error| ProgramError {
+            message: format!("{:#}", anyhow::Error::from(error)),
+            hint: None,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Agents' programs, from the real npm registry into a real sandbox.
 
+use reqwest::StatusCode;
 use serde_json::Value;
 use warren_testkit::TestServer;
 
@@ -47,4 +48,31 @@ async fn an_agent_that_does_not_exist_is_refused() {
     let expect =
         "error: there is no agent `hal-9000` to install\nhint: `warren agents list` shows those there are\n";
     assert_eq!(complaint, expect);
+}
+
+#[tokio::test]
+async fn the_api_lists_agents_installs_one_and_removes_it() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let list = client.get("/api/agents").await.expect(StatusCode::OK);
+    let names: Vec<_> =
+        list["agents"].as_array().expect("agents").iter().map(|agent| &agent["name"]).collect();
+    assert_eq!(names[..6], ["builtin", "claude-code", AGENT, "opencode", "codex", "acp"]);
+    let of = |list: &Value| {
+        list["agents"].as_array().expect("agents").iter().find(|it| it["name"] == AGENT).cloned()
+    };
+    let expected =
+        serde_json::json!({"name": AGENT, "isAgent": true, "ready": false, "pinnedVersion": "0.61.0"});
+    assert_eq!(of(&list), Some(expected));
+
+    let installed = client.post(&format!("/api/agents/{AGENT}"), &serde_json::json!({})).await;
+    let installed = installed.expect(StatusCode::OK);
+    assert_eq!((&installed["ready"], &installed["installedVersion"]), (&true.into(), &"0.61.0".into()));
+    assert_eq!(of(&client.get("/api/agents").await.expect(StatusCode::OK)), Some(installed));
+    assert_eq!(client.delete(&format!("/api/agents/{AGENT}")).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(client.delete(&format!("/api/agents/{AGENT}")).await.refusal(), (404, "NOT_FOUND"));
+    assert_eq!(
+        client.post("/api/agents/hal-9000", &serde_json::json!({})).await.refusal(),
+        (404, "NOT_FOUND")
+    );
 }

@@ -18,10 +18,10 @@ use warren_domain::{
 };
 use warren_env::Env;
 use warren_runtime::api::{
-    ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, Imports, LogEntry, NewMessage,
-    NewSession, Page, Records, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail,
-    SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts,
-    UsageQuery, UsageRow,
+    AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, Imports,
+    LogEntry, NewMessage, NewSession, Page, Records, RunRecord, Runs, Runtime, SandboxReport, Sandboxes,
+    Sent, SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter,
+    Transcripts, UsageQuery, UsageRow,
 };
 use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
 
@@ -95,6 +95,25 @@ impl Runtime for FakeRuntime {
     }
     fn imports(&self) -> &dyn Imports {
         self
+    }
+    fn agents(&self) -> &dyn Agents {
+        self
+    }
+}
+
+#[async_trait]
+impl Agents for FakeRuntime {
+    async fn agent_list(&self) -> Vec<AgentSummary> {
+        let name = "builtin".to_owned();
+        vec![AgentSummary { name, is_agent: true, needs_program: false, program: None }]
+    }
+
+    async fn agent_install(&self, name: &str) -> Result<AgentSummary, SessionError> {
+        Err(SessionError::NotFound { kind: "agent", id: name.to_owned() })
+    }
+
+    async fn agent_remove(&self, name: &str) -> Result<(), SessionError> {
+        Err(SessionError::NotFound { kind: "agent", id: name.to_owned() })
     }
 }
 

@@ -7,7 +7,7 @@ use utoipa::{ToSchema, openapi::RefOr, openapi::schema::Schema};
 use warren_domain::{AgentProfile, Event};
 
 use crate::{
-    ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
+    AgentList, ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
     MessagePage, MessageSend, Problem, ProfileList, Ready, RunItem, RunPage, RunReword, RuntimeSessionData,
     SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionImport, SessionListItem, SessionPage,
     SessionPatch, SessionsChanged, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, UsageReport,
@@ -31,6 +31,7 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<ProfileList>(&mut found);
     add::<Ready>(&mut found);
     add::<RunItem>(&mut found);
+    add::<AgentList>(&mut found);
     add::<ApprovalAnswer>(&mut found);
     add::<ApprovalPage>(&mut found);
     add::<RunPage>(&mut found);

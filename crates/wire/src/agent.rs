@@ -1,0 +1,33 @@
+//! Agents and their programs.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// An agent, or a program that can be one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentItem {
+    /// Its name.
+    pub name: String,
+    /// Whether it can be the `type` of a session; what cannot is a program for the `command` of a profile.
+    pub is_agent: bool,
+    /// Whether it can be used now: it needs no program, or the program is installed.
+    pub ready: bool,
+    /// The version that is installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installed_version: Option<String>,
+    /// The version that would be installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned_version: Option<String>,
+    /// Bytes of the program on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+}
+
+/// All agents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentList {
+    /// In the order in which they are offered.
+    pub agents: Vec<AgentItem>,
+}
