@@ -64,7 +64,8 @@ fn not_launched(error: &LaunchError) -> (ErrorCode, String) {
 impl SessionTask {
     /// Begins a run that is recorded as started.
     pub(super) async fn begin(&mut self, record: RunRecord) -> Result<(), RecordError> {
-        let options = merged(&self.session_options().await, &record.input.options);
+        let own = self.session_options().await.map_err(RecordError::Read)?;
+        let options = merged(&own, &record.input.options);
         let budget = self.budget(&options);
         self.run = Some(ActiveRun::new(record, budget));
         if self.is_leaving() {
@@ -91,7 +92,7 @@ impl SessionTask {
         }
     }
 
-    async fn session_options(&self) -> RunOptions {
+    async fn session_options(&self) -> Result<RunOptions, ReadError> {
         session_options(&self.identity, &self.shared).await
     }
 
@@ -153,7 +154,8 @@ impl SessionTask {
         let profile = load_profile(&self.identity, &self.shared)
             .await
             .map_err(|failure| (failure.code, failure.full_message()))?;
-        let options = merged(&self.session_options().await, &record.input.options);
+        let own = self.session_options().await.map_err(|error| agent_error(chain(&error)))?;
+        let options = merged(&own, &record.input.options);
         let past = self.past(adapter).await.map_err(|error| agent_error(chain(&error)))?;
         let endpoints = endpoints();
         let named = |program: &Program| (program.name.clone(), program.argv.clone());

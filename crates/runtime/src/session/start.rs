@@ -10,6 +10,7 @@ use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{DEFAULT_EXCLUDES, FilePath, Root, WatchEvent, WatchRequest, WriteHow, WriteRequest};
 use warren_models::Format;
 use warren_sandbox::{Guest, Mounts, Sandbox, SandboxId, Spec, StartError};
+use warren_store::ReadError;
 
 use super::{
     Identity,
@@ -110,7 +111,9 @@ pub(super) async fn start(
 ) -> Result<Started, StartFailure> {
     let adapter = find_adapter(&identity)?;
     let profile = load_profile(&identity, &shared).await?;
-    let options = session_options(&identity, &shared).await;
+    let options = session_options(&identity, &shared)
+        .await
+        .map_err(|error| StartFailure::new(ErrorCode::Internal, &error))?;
     let layout = adapter.layout(&LayoutRequest {
         profile: &profile,
         endpoints: &endpoints(),
@@ -162,9 +165,18 @@ pub(super) fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, 
     })
 }
 
-pub(super) async fn session_options(identity: &Identity, shared: &Shared) -> RunOptions {
-    let record = shared.parts.store.sessions.session(identity.session).await.ok().flatten();
-    record.and_then(|record| serde_json::from_value(record.options).ok()).unwrap_or_default()
+/// What the session's owner set. Whoever cannot know it must not go on: without it there is no budget and nobody is asked.
+pub(super) async fn session_options(identity: &Identity, shared: &Shared) -> Result<RunOptions, ReadError> {
+    let unknown = |source: Box<dyn std::error::Error + Send + Sync>| ReadError {
+        doing: "read the session's options",
+        source,
+    };
+    let record = shared.parts.store.sessions.session(identity.session).await?;
+    let record = record.ok_or_else(|| unknown("the session is gone".into()))?;
+    if record.options.is_null() {
+        return Ok(RunOptions::default());
+    }
+    serde_json::from_value(record.options).map_err(|error| unknown(error.into()))
 }
 
 pub(super) async fn load_profile(identity: &Identity, shared: &Shared) -> Result<AgentProfile, StartFailure> {
