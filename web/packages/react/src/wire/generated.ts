@@ -1,0 +1,1388 @@
+// Generated from docs/openapi.json by `npm run codegen`. Never edited.
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description An agent, or a program that can be one. */
+        AgentItem: {
+            /** @description The version that is installed. */
+            installedVersion?: string | null;
+            /** @description Whether it can be the `type` of a session; what cannot is a program for the `command` of a profile. */
+            isAgent: boolean;
+            /** @description Its name. */
+            name: string;
+            /** @description The version that would be installed. */
+            pinnedVersion?: string | null;
+            /** @description Whether it can be used now: it needs no program, or the program is installed. */
+            ready: boolean;
+            /**
+             * Format: int64
+             * @description Bytes of the program on disk.
+             */
+            sizeBytes?: number | null;
+        };
+        /** @description All agents. */
+        AgentList: {
+            /** @description In the order in which they are offered. */
+            agents: components["schemas"]["AgentItem"][];
+        };
+        /** @description What an agent is given: instructions, skills, subagents, commands, tools, environment and files. */
+        AgentProfile: {
+            /** @description Instructions in the manner of CLAUDE.md. */
+            agentMDFile?: string | null;
+            /** @description MCP servers that come with the profile's own files. */
+            bundledMCPs?: components["schemas"]["McpServer"][];
+            /** @description The command to start, for agents that are only a command. */
+            command?: string[] | null;
+            /** @description Prompts with a name. */
+            commands?: components["schemas"]["Command"][];
+            /** @description Files a new workspace starts with. */
+            defaultWorkspaceFiles?: components["schemas"]["WorkspaceTemplateFile"][];
+            /** @description What it is for. */
+            description?: string | null;
+            /** @description Hosts the agent may reach: `example.com`, `*.example.com`, each perhaps with a port. Nothing else leaves a sandbox. */
+            egressAllow?: string[];
+            /** @description Environment of the agent. Never a place for secrets: the sandbox can read it. */
+            environmentVariables?: {
+                [key: string]: string;
+            };
+            /** @description MCP servers elsewhere. */
+            externalMCPs?: components["schemas"]["McpServer"][];
+            /** @description Its name in requests. */
+            id?: components["schemas"]["ProfileId"];
+            /** @description The model to ask for. */
+            model?: string | null;
+            /** @description Its name for people. */
+            name?: string | null;
+            /** @description Things the agent can look up how to do. */
+            skills?: components["schemas"]["Skill"][];
+            /** @description Agents it may call. */
+            subagents?: components["schemas"]["Subagent"][];
+            /** @description Put before everything else the agent is told. */
+            systemPrompt?: string | null;
+            /** @description Tools it may use; all if absent. */
+            tools?: string[] | null;
+        };
+        /** @description Which agent a session talks to (`builtin`, `claude-code`, …). */
+        AgentType: string;
+        /** @description Answers an agent. The same decision again changes nothing. */
+        ApprovalAnswer: {
+            /** @description For questions: the question's text → the chosen label, a list of labels, or free text. */
+            answers?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Yes, yes for the rest of the session, or no. */
+            decision: components["schemas"]["ApprovalDecision"];
+            /** @description What the agent is told with it. */
+            message?: string | null;
+        };
+        /**
+         * @description What a person may say.
+         * @enum {string}
+         */
+        ApprovalDecision: "allow" | "allow_always" | "deny";
+        /**
+         * Format: uuid
+         * @description A question to a person.
+         */
+        ApprovalId: string;
+        /** @description Something an agent asked, and what became of it. */
+        ApprovalItem: components["schemas"]["ApprovalRequest"] & {
+            /** @description When it asked. */
+            requestedAt: components["schemas"]["Timestamp"];
+            resolution?: components["schemas"]["ApprovalOutcome"] | null;
+            runId?: components["schemas"]["RunId"] | null;
+            /** @description Whose agent asks. */
+            sessionId: components["schemas"]["SessionId"];
+            /** @description Whether an answer is waited for. */
+            status: components["schemas"]["ApprovalStatus"];
+        };
+        /**
+         * @description What is asked for.
+         * @enum {string}
+         */
+        ApprovalKind: "permission" | "question" | "egress";
+        /** @description What became of an approval. */
+        ApprovalOutcome: {
+            /** @description For questions: what was answered to each. */
+            answers?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /** @description Who decided. */
+            by: string;
+            /** @description The decision. */
+            decision: components["schemas"]["Resolution"];
+            /** @description What the agent was told with it. */
+            message?: string | null;
+        };
+        /** @description Part of the approvals, newest first. */
+        ApprovalPage: {
+            /** @description The part. */
+            approvals: components["schemas"]["ApprovalItem"][];
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            nextCursor?: string | null;
+        };
+        /** @description Something a person is asked. */
+        ApprovalRequest: {
+            /** @description Its name. */
+            approvalId: components["schemas"]["ApprovalId"];
+            /**
+             * @description A permission: `{"toolName", "input", …}`. A question: `{"questions": [{"question", "header"?, "options":
+             *     [{"label", "description"?}], "multiSelect"?}]}`.
+             */
+            detail: unknown;
+            /** @description After this nobody waits for an answer. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description What is asked for. */
+            kind: components["schemas"]["ApprovalKind"];
+            /** @description What may be answered. */
+            options: components["schemas"]["ApprovalDecision"][];
+            /** @description One line for people. */
+            title: string;
+            /** @description The tool call it is about. */
+            toolUseId?: string | null;
+        };
+        /** @description What was answered, by whom. */
+        ApprovalResolution: {
+            /** @description For questions: the question's text → the chosen label, a list of labels, or free text. */
+            answers?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Which one. */
+            approvalId: components["schemas"]["ApprovalId"];
+            /** @description Who decided; `run`, `time` and `agent` when nobody did. */
+            by: string;
+            /** @description What became of it. */
+            decision: components["schemas"]["Resolution"];
+            /** @description What the agent is told with it. */
+            message?: string | null;
+        };
+        /**
+         * @description Whether an answer is waited for.
+         * @enum {string}
+         */
+        ApprovalStatus: "pending" | "resolved" | "expired";
+        /** @description A place in a request's JSON. */
+        At: {
+            /** @description Column, from 1. */
+            column: number;
+            /** @description The field, as `options.model`; absent when the text is not JSON at all. */
+            field?: string | null;
+            /** @description Line, from 1. */
+            line: number;
+        };
+        /** @description The BLAKE3 of a blob's bytes, in hexadecimal. */
+        BlobHash: string;
+        /** @description A piece of conversation: what a person sees, and the fold of the events that carry its id. */
+        Block: {
+            /** @description Text or parts. */
+            content: components["schemas"]["Content"];
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description When it was said. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "user_message";
+        } | {
+            /** @description The text so far. */
+            content: string;
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description Which model wrote it. */
+            model?: string | null;
+            /** @description When it began. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "assistant_text";
+        } | {
+            /** @description The thought so far. */
+            content: string;
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description A short form, where the agent gives one. */
+            summary?: string | null;
+            /** @description When it began. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "thinking";
+        } | {
+            /** @description What this call does, for people. */
+            description?: string | null;
+            /** @description A name for people. */
+            display_name?: string | null;
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description Its arguments. */
+            input: unknown;
+            /** @description How far it is. */
+            status: components["schemas"]["BlockStatus"];
+            /** @description When it was called. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The tool's name as the agent knows it. */
+            tool_name: string;
+            /** @description Pairs it with its result. */
+            tool_use_id: string;
+            /** @enum {string} */
+            type: "tool_use";
+        } | {
+            /**
+             * Format: int64
+             * @description How long it took.
+             */
+            duration_ms?: number | null;
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description The tool failed. */
+            is_error: boolean;
+            /** @description The answer: text, or whatever the tool gave. */
+            output: unknown;
+            /** @description The output is markdown. */
+            render_output_as_markdown?: boolean | null;
+            /** @description When it answered. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description Which call it answers. */
+            tool_use_id: string;
+            /** @enum {string} */
+            type: "tool_result";
+        } | {
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description The text. */
+            message: string;
+            /** @description More, for programs. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What kind of saying it is. */
+            subtype: components["schemas"]["SystemSubtype"];
+            /** @description When it was said. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "system";
+        } | {
+            /**
+             * Format: int64
+             * @description How long it took.
+             */
+            duration_ms?: number | null;
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description The task it was given. */
+            input: unknown;
+            /** @description The kind of subagent. */
+            name?: string | null;
+            /** @description What it reported. */
+            output?: unknown;
+            /** @description How far it is. */
+            status: components["schemas"]["BlockStatus"];
+            /** @description The thread's conversation id. */
+            subagent_id: string;
+            /** @description When it was called. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @description The tool call that made it. */
+            tool_use_id?: string | null;
+            /** @enum {string} */
+            type: "subagent";
+        } | {
+            /** @description A stable code, where there is one. */
+            code?: string | null;
+            /** @description Its name. */
+            id: components["schemas"]["BlockId"];
+            /** @description What happened. */
+            message: string;
+            /** @description When it happened. */
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "error";
+        };
+        /** @description A block's name, the same in the live stream and in the parsed transcript. */
+        BlockId: string;
+        /**
+         * @description How far a tool call or a subagent is.
+         * @enum {string}
+         */
+        BlockStatus: "pending" | "running" | "success" | "error";
+        /** @description What may be spent. What is spent is known after each model call; a call that could go beyond is refused. */
+        Budget: {
+            /**
+             * Format: double
+             * @description At most this much money.
+             */
+            costUsd?: number | null;
+            /**
+             * Format: int64
+             * @description At most this many tokens, in and out.
+             */
+            tokens?: number | null;
+        };
+        /** @description A prompt with a name. */
+        Command: {
+            /** @description What it does. */
+            description?: string;
+            /** @description Its name. */
+            name: string;
+            /** @description The prompt. */
+            prompt: string;
+        };
+        /** @description A message: plain text, or parts. */
+        Content: string | components["schemas"]["ContentPart"][];
+        /** @description One part of a message. */
+        ContentPart: {
+            /** @description The text itself. */
+            text: string;
+        } | {
+            /** @description Base64 of the picture's bytes. */
+            image: string;
+            /** @description Its MIME type. */
+            media_type: string;
+        } | {
+            /** @description Path relative to the sandbox's root of uploads. */
+            file: string;
+        };
+        /** @description `main`, or a subagent's thread inside a session. */
+        ConversationId: string;
+        /** @description What is known of a run that went wrong. */
+        Diagnostics: {
+            /**
+             * Format: int32
+             * @description The agent's exit code.
+             */
+            exitCode?: number | null;
+            lastLines?: components["schemas"]["BlobHash"] | null;
+            /** @description It was killed for its memory limit. */
+            outOfMemory?: boolean;
+            /**
+             * Format: int32
+             * @description The signal that ended the agent.
+             */
+            signal?: number | null;
+            /** @description The last of what it wrote to its error stream. */
+            stderrTail?: string | null;
+        };
+        /** @description What this machine can give: isolation, agents, models, and what is missing with the command that fixes it. */
+        Doctor: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description A stable name of a failure. Each has a page in `docs/errors/`.
+         * @enum {string}
+         */
+        ErrorCode: "BadRequest" | "Unauthorized" | "BudgetExceeded" | "Forbidden" | "NotFound" | "MethodNotAllowed" | "NotAcceptable" | "Conflict" | "RunInProgress" | "ApprovalNotPending" | "VersionConflict" | "SessionElsewhere" | "SessionEnded" | "TooLarge" | "UnsupportedMediaType" | "Misdirected" | "IdempotencyMismatch" | "QueueFull" | "Internal" | "Unavailable" | "Timeout" | "SandboxError" | "IsolationMissing" | "AgentError" | "AgentUnknown" | "LlmError" | "ServerRestarted" | "OutOfMemory" | "DiskLimit";
+        /** @description One numbered entry of a session's log. Never changed once written; new fields are only added. */
+        Event: components["schemas"]["EventBody"] & {
+            /** @description The thread it belongs to. */
+            conversationId?: components["schemas"]["ConversationId"];
+            runId?: components["schemas"]["RunId"] | null;
+            /** @description Its place in the log: contiguous from 1. */
+            seq: components["schemas"]["Seq"];
+            /** @description Whose log it is. */
+            sessionId: components["schemas"]["SessionId"];
+            /** @description Fields that were too long and are kept as blobs; the event carries their first part. */
+            spilled?: components["schemas"]["Spilled"][];
+            /** @description When it was recorded. */
+            timestamp: components["schemas"]["Timestamp"];
+        };
+        /** @description What happened. Past tense or noun; the names are the protocol. */
+        EventBody: {
+            agent_type: components["schemas"]["AgentType"];
+            forked_from?: components["schemas"]["ForkedFrom"] | null;
+            name?: string | null;
+            profile: components["schemas"]["ProfileId"];
+            /** @enum {string} */
+            type: "session_created";
+        } | {
+            changes: components["schemas"]["SessionChanges"];
+            /** @enum {string} */
+            type: "session_updated";
+        } | {
+            runtime: components["schemas"]["SessionRuntimeState"];
+            /** @enum {string} */
+            type: "session_status";
+        } | {
+            reason: string;
+            /** @enum {string} */
+            type: "session_ended";
+        } | {
+            content: components["schemas"]["Content"];
+            /** Format: int32 */
+            position: number;
+            /** @enum {string} */
+            type: "run_queued";
+        } | {
+            base_version: components["schemas"]["Version"];
+            grant?: unknown;
+            input: components["schemas"]["Content"];
+            toggles?: unknown;
+            /** @enum {string} */
+            type: "run_started";
+        } | {
+            block: components["schemas"]["Block"];
+            /** @enum {string} */
+            type: "block_start";
+        } | {
+            block_id: components["schemas"]["BlockId"];
+            delta: string;
+            /** @enum {string} */
+            type: "text_delta";
+        } | {
+            block_id: components["schemas"]["BlockId"];
+            /** @enum {string} */
+            type: "block_update";
+            updates: {
+                [key: string]: unknown;
+            };
+        } | {
+            block: components["schemas"]["Block"];
+            /** @enum {string} */
+            type: "block_complete";
+        } | {
+            block_id: components["schemas"]["BlockId"];
+            reason: string;
+            /** @enum {string} */
+            type: "block_discarded";
+        } | {
+            /** Format: int64 */
+            context_tokens?: number | null;
+            /** Format: double */
+            costUSD: number;
+            model?: string | null;
+            /** @enum {string} */
+            type: "metadata_update";
+            usage: components["schemas"]["Usage"];
+        } | (components["schemas"]["ModelCalled"] & {
+            /** @enum {string} */
+            type: "model_called";
+        }) | {
+            /** Format: int32 */
+            attempt: number;
+            next_at?: components["schemas"]["Timestamp"] | null;
+            reason: string;
+            /** @enum {string} */
+            type: "retrying";
+        } | (components["schemas"]["ApprovalRequest"] & {
+            /** @enum {string} */
+            type: "approval_requested";
+        }) | (components["schemas"]["ApprovalResolution"] & {
+            /** @enum {string} */
+            type: "approval_resolved";
+        }) | {
+            allowed: boolean;
+            host: string;
+            /** Format: int32 */
+            port: number;
+            rule: string;
+            /** @enum {string} */
+            type: "egress_decided";
+        } | {
+            /** Format: int64 */
+            after?: number | null;
+            /** Format: int64 */
+            before?: number | null;
+            summary?: string | null;
+            /** @enum {string} */
+            type: "context_compacted";
+        } | (components["schemas"]["SubagentStarted"] & {
+            /** @enum {string} */
+            type: "subagent_started";
+        }) | {
+            output?: unknown;
+            status: components["schemas"]["BlockStatus"];
+            subagent_id: string;
+            /** @enum {string} */
+            type: "subagent_completed";
+            usage?: components["schemas"]["Usage"] | null;
+        } | {
+            change: components["schemas"]["FileChange"];
+            hash?: components["schemas"]["BlobHash"] | null;
+            path: string;
+            /** Format: int64 */
+            size_bytes?: number | null;
+            /** @enum {string} */
+            type: "file_changed";
+        } | {
+            /** Format: double */
+            costUSD: number;
+            summary?: string | null;
+            /** @enum {string} */
+            type: "run_completed";
+            usage: components["schemas"]["Usage"];
+            version?: components["schemas"]["Version"] | null;
+        } | {
+            code: components["schemas"]["ErrorCode"];
+            /** Format: double */
+            costUSD: number;
+            diagnostics?: components["schemas"]["Diagnostics"];
+            message: string;
+            recoverable: boolean;
+            /** @enum {string} */
+            type: "run_failed";
+            usage: components["schemas"]["Usage"];
+        } | {
+            by: string;
+            /** Format: double */
+            costUSD: number;
+            diagnostics?: components["schemas"]["Diagnostics"];
+            /** @enum {string} */
+            type: "run_interrupted";
+            usage: components["schemas"]["Usage"];
+            version?: components["schemas"]["Version"] | null;
+        } | {
+            agent: components["schemas"]["AgentType"];
+            raw: string;
+            /** @enum {string} */
+            type: "unrecognized";
+        };
+        /** @description Part of a session's log, in order. */
+        EventPage: {
+            /** @description The part. The server writes the stored bytes; it does not serialise them anew. */
+            events: components["schemas"]["Event"][];
+            /** @description The head of the log: when it is greater than `lastSeq` there is more. */
+            head: components["schemas"]["Seq"];
+            /** @description Pass it as `after` for the next part: the last number of this part, never one that was left out. */
+            lastSeq: components["schemas"]["Seq"];
+        };
+        /**
+         * @description How a file changed.
+         * @enum {string}
+         */
+        FileChange: "created" | "modified" | "deleted";
+        /** @description Ends something that may be at work. */
+        Forced: {
+            /** @description Interrupt the run that is going on instead of answering 409. */
+            force?: boolean;
+        };
+        /** @description Where a forked session comes from. */
+        ForkedFrom: {
+            /** @description The session that was forked. */
+            sessionId: components["schemas"]["SessionId"];
+            /** @description At which version. */
+            version: components["schemas"]["Version"];
+        };
+        /** @description The process answers. */
+        Health: {
+            /** @description Always `ok`. */
+            status: string;
+            /** @description The server's version. */
+            version: string;
+        };
+        /** @description A subagent's transcript. */
+        ImportedThread: {
+            /** @description The agent's own name for it. */
+            id: string;
+            /** @description As the agent wrote it. */
+            transcript: string;
+        };
+        /** @description What an interrupt stopped. */
+        Interrupted: {
+            runId?: components["schemas"]["RunId"] | null;
+        };
+        /** @description An MCP server, in the agent-neutral form. */
+        McpServer: {
+            /** @description Its name. */
+            name: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A message that was taken. */
+        MessageAccepted: {
+            /** @description The run that carries it out. */
+            runId: components["schemas"]["RunId"];
+            /** @description The entry of the log that announced the run; its events begin there. */
+            seq: components["schemas"]["Seq"];
+            /** @description The session it was sent to. */
+            sessionId: components["schemas"]["SessionId"];
+        };
+        /** @description Part of a conversation, oldest first. */
+        MessagePage: {
+            /** @description The part. */
+            blocks: components["schemas"]["Block"][];
+            /** @description Pass it as `after` for the next part; absent at the end. */
+            nextCursor?: string | null;
+        };
+        /** @description Sends a message. */
+        MessageSend: {
+            baseVersion?: components["schemas"]["Version"] | null;
+            /** @description Text, or parts. */
+            content: components["schemas"]["Content"];
+            /** @description The same key gives the same run, for seven days; at most 255 bytes. */
+            idempotencyKey?: string | null;
+            /** @description The model for this run. */
+            model?: string | null;
+            timeBudget?: components["schemas"]["TimeBudget"] | null;
+            whenBusy?: components["schemas"]["WhenBusy"] | null;
+        };
+        /** @description One call to a model, after it ended. */
+        ModelCalled: {
+            /**
+             * Format: int32
+             * @description 1, or more when the gateway tried again.
+             */
+            attempt: number;
+            /**
+             * Format: double
+             * @description Its price.
+             */
+            costUSD: number;
+            /** @description Which model answered. */
+            model: string;
+            /**
+             * Format: int64
+             * @description From request to the answer's last byte.
+             */
+            ms: number;
+            recording?: components["schemas"]["BlobHash"] | null;
+            /** @description BLAKE3 of the request's body. */
+            requestHash: components["schemas"]["BlobHash"];
+            /**
+             * Format: int32
+             * @description HTTP status of the answer.
+             */
+            status: number;
+            /** @description What the answer says it used. */
+            usage: components["schemas"]["Usage"];
+        };
+        /**
+         * @description Whether an agent must ask before it acts.
+         * @enum {string}
+         */
+        PermissionMode: "auto" | "ask";
+        /** @description An RFC 9457 problem document; its media type is `application/problem+json`. */
+        Problem: {
+            at?: components["schemas"]["At"] | null;
+            /** @description A stable name to act on. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description What is wrong with this request. */
+            detail: string;
+            /** @description What to do about it. */
+            hint?: string | null;
+            /** @description The path that was asked for. */
+            instance: string;
+            /** @description Finds the request in the server's log. */
+            requestId: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            status: number;
+            /** @description What kind of failure, for people; the same for every failure with this code. */
+            title: string;
+            /** @description The page that explains the code, on this server. */
+            type: string;
+        };
+        /** @description What an agent is given, by name. */
+        ProfileId: string;
+        /** @description All profiles, by id. */
+        ProfileList: {
+            /** @description All of them. */
+            profiles: components["schemas"]["AgentProfile"][];
+        };
+        /**
+         * Format: uuid
+         * @description A group of sessions and workspaces.
+         */
+        ProjectId: string;
+        /** @description Whether the server can do its work. */
+        Ready: {
+            /** @description `ready`, or what is missing. */
+            status: string;
+        };
+        /**
+         * @description What became of an approval.
+         * @enum {string}
+         */
+        Resolution: "allow" | "allow_always" | "deny" | "expired";
+        /**
+         * Format: uuid
+         * @description One message carried out.
+         */
+        RunId: string;
+        /** @description One message carried out, or to be. */
+        RunItem: {
+            baseVersion?: components["schemas"]["Version"] | null;
+            /** @description The message. */
+            content: components["schemas"]["Content"];
+            /** @description When it was asked for. */
+            createdAt: components["schemas"]["Timestamp"];
+            endedAt?: components["schemas"]["Timestamp"] | null;
+            error?: components["schemas"]["RunProblem"] | null;
+            /** @description What the sender set for it. */
+            options: components["schemas"]["RunOptions"];
+            /** @description Its name. */
+            runId: components["schemas"]["RunId"];
+            /** @description The entry of the log that announced it. */
+            seq: components["schemas"]["Seq"];
+            /** @description Whose run. */
+            sessionId: components["schemas"]["SessionId"];
+            startedAt?: components["schemas"]["Timestamp"] | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["RunStatus"];
+            /** @description What was spent. */
+            usage: components["schemas"]["Usage"];
+            version?: components["schemas"]["Version"] | null;
+        };
+        /** @description What a caller may set for one run or, as a default, for a session. */
+        RunOptions: {
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description The model the agent is asked to use. */
+            model?: string | null;
+            permissionMode?: components["schemas"]["PermissionMode"] | null;
+            timeBudget?: components["schemas"]["TimeBudget"] | null;
+        };
+        /** @description Part of a session's runs, newest first. */
+        RunPage: {
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            nextCursor?: string | null;
+            /** @description The part. */
+            runs: components["schemas"]["RunItem"][];
+        };
+        /** @description Why a run failed. */
+        RunProblem: {
+            /** @description A stable code; see `docs/errors/`. */
+            code: string;
+            /** @description What happened. */
+            message: string;
+        };
+        /** @description Replaces a message that waits. */
+        RunReword: {
+            /** @description The new message. */
+            content: components["schemas"]["Content"];
+        };
+        /**
+         * @description Where a run stands. Stored with the run's record, and always changed together with the event that says so.
+         * @enum {string}
+         */
+        RunStatus: "queued" | "running" | "completed" | "failed" | "interrupted" | "steered";
+        /** @description A whole session, true at `lastSeq`: follow the events after it to stay up to date. */
+        RuntimeSessionData: components["schemas"]["SessionListItem"] & {
+            /** @description The main conversation. */
+            blocks: components["schemas"]["Block"][];
+            /** @description The subagents' conversations, in the order in which they opened. */
+            subagents: components["schemas"]["SubagentThread"][];
+            /** @description Files of its workspace as last seen. Never their content. */
+            workspaceFiles: components["schemas"]["WorkspaceFile"][];
+        };
+        /** @description One sandbox of one start; a restart makes a new one. */
+        SandboxId: string;
+        /** @description A session's sandbox, for people. */
+        SandboxItem: {
+            /** @description The isolation it really got. */
+            isolation?: unknown;
+            /** @description What it may use. */
+            limits?: unknown;
+            /** @description What happened to it, newest last. */
+            log: unknown[];
+            /** @description What it uses. */
+            resources?: unknown;
+            /** @description Whether the session is loaded, and its sandbox if it has one. */
+            runtime: components["schemas"]["SessionRuntimeState"];
+            /** @description Whose it is. */
+            sessionId: components["schemas"]["SessionId"];
+        };
+        /** @description All sandboxes of this node. */
+        SandboxList: {
+            /** @description All of them. */
+            sandboxes: components["schemas"]["SandboxItem"][];
+        };
+        /** @description One sandbox. */
+        SandboxState: {
+            /** @description The isolation it really got. */
+            isolation?: unknown;
+            /**
+             * Format: int64
+             * @description When it last answered, in milliseconds since 1970.
+             */
+            lastHealthCheck: number;
+            /**
+             * Format: int32
+             * @description How often it was restarted because it was unhealthy.
+             */
+            restartCount: number;
+            /** @description Which one. */
+            sandboxId: components["schemas"]["SandboxId"];
+            /** @description Its condition. */
+            status: components["schemas"]["SandboxStatus"];
+            /** @description What is going on, for people. */
+            statusMessage?: string | null;
+        };
+        /**
+         * @description Condition of a sandbox.
+         * @enum {string}
+         */
+        SandboxStatus: "starting" | "ready" | "unhealthy" | "terminated";
+        /**
+         * Format: int64
+         * @description A place in a session's log. The first event is 1; 0 is before it.
+         */
+        Seq: number;
+        /** @description What of a session's own data changed. */
+        SessionChanges: {
+            /** @description Its new metadata, whole. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Its new name. */
+            name?: string | null;
+            /** @description Its new options, whole. */
+            options?: unknown;
+        };
+        /** @description Makes a session. Everything has a default. */
+        SessionCreate: {
+            agentProfileReference?: components["schemas"]["ProfileId"] | null;
+            /**
+             * @description `true` (the default without `workspaceId`) gives the session a workspace of its own; `false` puts it into the
+             *     project's oldest one.
+             */
+            createWorkspace?: boolean | null;
+            /** @description The client's own data, given back as it is. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description A name for people. */
+            name?: string | null;
+            options?: components["schemas"]["SessionOptions"] | null;
+            projectId?: components["schemas"]["ProjectId"] | null;
+            type?: components["schemas"]["AgentType"] | null;
+            workspaceId?: components["schemas"]["WorkspaceId"] | null;
+        };
+        /** @description Ends a session. */
+        SessionEnd: {
+            /** @description Why, for people; it is recorded. */
+            reason?: string | null;
+        };
+        /**
+         * Format: uuid
+         * @description One conversation with one agent. Immutable; UUIDv7, so that ids sort by creation.
+         */
+        SessionId: string;
+        /** @description Makes a session out of an agent's transcript. */
+        SessionImport: {
+            agentProfileReference?: components["schemas"]["ProfileId"] | null;
+            /** @description The client's own data, given back as it is. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description A name for people. */
+            name?: string | null;
+            projectId?: components["schemas"]["ProjectId"] | null;
+            /** @description Its subagents' transcripts. */
+            subagents?: components["schemas"]["ImportedThread"][];
+            /** @description The main transcript, as the agent wrote it. */
+            transcript: string;
+            /** @description The agent that wrote the transcript, and will go on. */
+            type: components["schemas"]["AgentType"];
+        };
+        /** @description A session as it is listed. Its state is derived at the moment of asking; none is stored. */
+        SessionListItem: {
+            activeRunId?: components["schemas"]["RunId"] | null;
+            /** @description What the agent is given. */
+            agentProfileReference: components["schemas"]["ProfileId"];
+            /**
+             * Format: int64
+             * @description When it was made, in milliseconds since 1970.
+             */
+            createdAt: number;
+            forkedFrom?: components["schemas"]["ForkedFrom"] | null;
+            /**
+             * Format: int64
+             * @description When something last happened in it, in milliseconds since 1970.
+             */
+            lastActivity: number;
+            /** @description The head of its log. */
+            lastSeq: components["schemas"]["Seq"];
+            /** @description The client's own data. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description A name for people. */
+            name?: string | null;
+            /** @description Defaults for its runs. */
+            options: unknown;
+            /** @description The project it belongs to. */
+            projectId: components["schemas"]["ProjectId"];
+            /** @description Whether it is in memory, and its sandbox. */
+            runtime: components["schemas"]["SessionRuntimeState"];
+            /** @description Its name for ever. */
+            sessionId: components["schemas"]["SessionId"];
+            /** @description The agent it talks to. */
+            type: components["schemas"]["AgentType"];
+            /** @description Its latest version. */
+            version: components["schemas"]["Version"];
+            /** @description The workspace it works in. */
+            workspaceId: components["schemas"]["WorkspaceId"];
+        };
+        /**
+         * @description What happened to a session, as far as a list shows it.
+         * @enum {string}
+         */
+        SessionNews: "created" | "changed" | "erased" | "missed";
+        /** @description Defaults for the runs of a session. */
+        SessionOptions: {
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description The model the agent is asked to use. */
+            model?: string | null;
+            permissionMode?: components["schemas"]["PermissionMode"] | null;
+            timeBudget?: components["schemas"]["TimeBudget"] | null;
+        };
+        /** @description Part of the list of sessions, newest first. */
+        SessionPage: {
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            nextCursor?: string | null;
+            /** @description The part. */
+            sessions: components["schemas"]["SessionListItem"][];
+        };
+        /** @description Changes a session's own data. What is absent stays. */
+        SessionPatch: {
+            /** @description Its new metadata, whole. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Its new name. */
+            name?: string | null;
+            options?: components["schemas"]["SessionOptions"] | null;
+        };
+        /** @description Whether a session is in memory, and what its sandbox does. */
+        SessionRuntimeState: {
+            /** @description The session is loaded on some node. */
+            isLoaded: boolean;
+            sandbox?: components["schemas"]["SandboxState"] | null;
+        };
+        /**
+         * @description What a line of `GET /api/events` says: something about the list of sessions is new. It has no number; whoever was
+         *     away lists the sessions again.
+         */
+        SessionsChanged: {
+            /** @description What happened. */
+            change: components["schemas"]["SessionNews"];
+            session?: components["schemas"]["SessionListItem"] | null;
+            sessionId?: components["schemas"]["SessionId"] | null;
+            /** @description Always `sessions_changed`. */
+            type: string;
+        };
+        /** @description Signs a browser in, once. */
+        SignInLink: {
+            /** @description When the link stops working. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Path and query to open on this server. */
+            path: string;
+        };
+        /** @description Something an agent can look up how to do. */
+        Skill: {
+            /** @description When to use it. */
+            description?: string;
+            /** @description Its name. */
+            name: string;
+            /** @description npm packages it needs. */
+            npmDependencies?: string[];
+            /** @description pip packages it needs. */
+            pipDependencies?: string[];
+            /** @description The skill itself. */
+            skillMd?: string;
+            /** @description Files beside it. */
+            supportingFiles?: components["schemas"]["WorkspaceTemplateFile"][];
+        };
+        /** @description A field that was cut, and where the whole of it is. */
+        Spilled: {
+            /** @description The blob that holds it. */
+            blob: components["schemas"]["BlobHash"];
+            /** @description JSON pointer of the field inside the event. */
+            pointer: string;
+            /**
+             * Format: int64
+             * @description Bytes of the whole text.
+             */
+            sizeBytes: number;
+        };
+        /** @description An agent that another may call. */
+        Subagent: {
+            /** @description When to call it. */
+            description?: string;
+            /** @description Which model it uses. */
+            model?: string | null;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is told. */
+            prompt?: string;
+            /** @description Tools it may use; all if absent. */
+            tools?: string[] | null;
+        };
+        /** @description A subagent's thread opens. */
+        SubagentStarted: {
+            /** @description The task it was given. */
+            input: unknown;
+            /** @description The kind of subagent. */
+            name?: string | null;
+            /** @description The thread that called it. */
+            parent: components["schemas"]["ConversationId"];
+            /** @description The agent's own name for it. */
+            subagentId: string;
+            /** @description The tool call that made it. */
+            toolUseId?: string | null;
+        };
+        /** @description A subagent's conversation. */
+        SubagentThread: {
+            /** @description Its blocks. */
+            blocks: components["schemas"]["Block"][];
+            /** @description Its conversation's name. */
+            id: components["schemas"]["ConversationId"];
+        };
+        /**
+         * @description What kind of thing the system says.
+         * @enum {string}
+         */
+        SystemSubtype: "session_start" | "session_end" | "error" | "status" | "hook_response" | "auth_status";
+        /** @description How long a run may take. */
+        TimeBudget: {
+            /**
+             * Format: int64
+             * @description After this many seconds the run is ended.
+             */
+            hardSeconds: number;
+            /**
+             * Format: int64
+             * @description After this many seconds the agent is asked to wrap up.
+             */
+            softSeconds?: number | null;
+        };
+        /** Format: date-time */
+        Timestamp: string;
+        /** @description Makes a token. */
+        TokenCreate: {
+            expiresAt?: components["schemas"]["Timestamp"] | null;
+            /** @description A name for people. */
+            name: string;
+            /** @description What it may do: `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`. */
+            scope: string;
+        };
+        /** @description A new token with its secret, which is shown this once. */
+        TokenCreated: components["schemas"]["TokenItem"] & {
+            /** @description Goes into `Authorization: Bearer …`. It is not kept here and cannot be shown again. */
+            secret: string;
+        };
+        /**
+         * Format: uuid
+         * @description The public name of a token; says nothing about its secret.
+         */
+        TokenId: string;
+        /** @description A token, without its secret. */
+        TokenItem: {
+            /** @description When it was made. */
+            createdAt: components["schemas"]["Timestamp"];
+            expiresAt?: components["schemas"]["Timestamp"] | null;
+            /** @description A name for people. */
+            name: string;
+            /** @description What it may do. */
+            scope: string;
+            /** @description Its public name. */
+            tokenId: components["schemas"]["TokenId"];
+        };
+        /** @description All tokens, oldest first. */
+        TokenList: {
+            /** @description All of them. */
+            tokens: components["schemas"]["TokenItem"][];
+        };
+        /** @description Tokens and money of one model call, one run or one session. */
+        Usage: {
+            /**
+             * Format: int64
+             * @description Input tokens that a provider's cache answered.
+             * @default 0
+             */
+            cacheReadTokens: number;
+            /**
+             * Format: int64
+             * @description Input tokens written into a provider's cache.
+             * @default 0
+             */
+            cacheWriteTokens: number;
+            /**
+             * Format: double
+             * @description Cost in US dollars, by the price table.
+             * @default 0
+             */
+            costUSD: number;
+            /**
+             * Format: int64
+             * @description Tokens read by the model, without those that came from a cache.
+             * @default 0
+             */
+            inputTokens: number;
+            /**
+             * @description The model, or `None` when several took part.
+             * @default null
+             */
+            model: string | null;
+            /**
+             * Format: int64
+             * @description Tokens written by the model.
+             * @default 0
+             */
+            outputTokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens spent on thinking, where the provider tells.
+             * @default 0
+             */
+            thinkingTokens: number;
+            /**
+             * Format: int64
+             * @description All of the above that are billed: input, output and cache.
+             * @default 0
+             */
+            totalTokens: number;
+        };
+        /** @description What was spent, group by group. */
+        UsageReport: {
+            /** @description The groups. */
+            rows: components["schemas"]["UsageRow"][];
+            /** @description All of them together. */
+            total: components["schemas"]["Usage"];
+        };
+        /** @description What one group spent. */
+        UsageRow: {
+            /** @description The group's name. */
+            group: string;
+            /**
+             * Format: int64
+             * @description How many runs ended.
+             */
+            runs: number;
+            /** @description What they spent. */
+            usage: components["schemas"]["Usage"];
+        };
+        /**
+         * Format: int64
+         * @description A version of a session. v0 is what it starts with.
+         */
+        Version: number;
+        /**
+         * @description What to do with a message that arrives while a run is going on.
+         * @enum {string}
+         */
+        WhenBusy: "queue" | "steer" | "reject";
+        /** @description Who the server takes the caller for. */
+        WhoAmI: {
+            /** @description For browsers: the value of `X-Warren-CSRF` that calls which change something need. */
+            csrf?: string | null;
+            /** @description Its name for people. */
+            name: string;
+            /** @description What it may do. */
+            scope: string;
+            /** @description The token the caller showed, or the one behind the browser's cookie. */
+            tokenId: components["schemas"]["TokenId"];
+        };
+        /** @description A file of a workspace. */
+        WorkspaceFile: {
+            hash?: components["schemas"]["BlobHash"] | null;
+            /** @description `file`, `directory` or `symlink`. */
+            kind: string;
+            /**
+             * Format: int32
+             * @description Permission bits.
+             */
+            mode: number;
+            /** @description When it was last changed. */
+            modifiedAt: components["schemas"]["Timestamp"];
+            /** @description Relative to the workspace. */
+            path: string;
+            /**
+             * Format: int64
+             * @description Its length.
+             */
+            sizeBytes: number;
+        };
+        /**
+         * Format: uuid
+         * @description A directory tree that sessions work in.
+         */
+        WorkspaceId: string;
+        /** @description A file a workspace starts with. */
+        WorkspaceTemplateFile: {
+            /** @description Text content. */
+            content: string;
+            /** @description Relative path. */
+            path: string;
+        };
+    };
+    responses: {
+        /** @description A problem document with one of these codes: BAD_REQUEST, AGENT_UNKNOWN */
+        Problem400: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: UNAUTHORIZED */
+        Problem401: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: BUDGET_EXCEEDED */
+        Problem402: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: FORBIDDEN */
+        Problem403: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: NOT_FOUND */
+        Problem404: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: METHOD_NOT_ALLOWED */
+        Problem405: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: NOT_ACCEPTABLE */
+        Problem406: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: CONFLICT, RUN_IN_PROGRESS, APPROVAL_NOT_PENDING, VERSION_CONFLICT, SESSION_ELSEWHERE */
+        Problem409: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: SESSION_ENDED */
+        Problem410: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: TOO_LARGE */
+        Problem413: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: UNSUPPORTED_MEDIA_TYPE */
+        Problem415: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: MISDIRECTED */
+        Problem421: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: IDEMPOTENCY_MISMATCH */
+        Problem422: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: QUEUE_FULL */
+        Problem429: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: INTERNAL */
+        Problem500: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: SANDBOX_ERROR, AGENT_ERROR, LLM_ERROR */
+        Problem502: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: UNAVAILABLE, ISOLATION_MISSING, SERVER_RESTARTED */
+        Problem503: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: TIMEOUT */
+        Problem504: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: OUT_OF_MEMORY, DISK_LIMIT */
+        Problem507: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;
