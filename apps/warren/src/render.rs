@@ -135,7 +135,18 @@ impl Renderer {
             EventBody::SessionEnded { reason } => {
                 self.line(0, &self.paint.dim(&format!("session ended: {}", clean(reason))))
             }
-            EventBody::SessionCreated { .. }
+            EventBody::ArtifactCreated { artifact } => {
+                let line = format!("made {} ({})", clean(&artifact.name), clean(&artifact.path));
+                self.line(depth, &self.paint.dim(&line));
+            }
+            EventBody::PortOpened { port, preview_url } => {
+                let at = preview_url.as_deref().map(|url| format!(": {}", clean(url))).unwrap_or_default();
+                self.line(depth, &self.paint.dim(&format!("something listens on port {port}{at}")));
+            }
+            EventBody::ArtifactUpdated { .. }
+            | EventBody::ArtifactDeleted { .. }
+            | EventBody::PortClosed { .. }
+            | EventBody::SessionCreated { .. }
             | EventBody::SessionUpdated { .. }
             | EventBody::MetadataUpdate { .. }
             | EventBody::EgressDecided { .. }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentType, ApprovalRequest, ApprovalResolution, BlobHash, Block, BlockId, BlockStatus, Content,
-    ConversationId, ErrorCode, ProfileId, RunId, Seq, SessionId, SessionRuntimeState, Spilled, Timestamp,
-    Usage, Version,
+    AgentType, ApprovalRequest, ApprovalResolution, Artifact, ArtifactChange, BlobHash, Block, BlockId,
+    BlockStatus, Content, ConversationId, ErrorCode, ProfileId, RunId, Seq, SessionId, SessionRuntimeState,
+    Spilled, Timestamp, Usage, Version,
 };
 
 /// One numbered entry of a session's log. Never changed once written; new fields are only added.
@@ -251,6 +251,20 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<BlobHash>,
     },
+    /// There is a new thing worth showing.
+    ArtifactCreated { artifact: Artifact },
+    /// It is another than before.
+    ArtifactUpdated { artifact: Artifact, changes: Vec<ArtifactChange> },
+    /// It is gone.
+    ArtifactDeleted { artifact: Artifact },
+    /// Something in the sandbox listens.
+    PortOpened {
+        port: u16,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        preview_url: Option<String>,
+    },
+    /// Nothing listens there any more.
+    PortClosed { port: u16 },
     /// The message was carried out.
     RunCompleted {
         #[serde(default, skip_serializing_if = "Option::is_none")]

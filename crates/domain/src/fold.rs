@@ -95,6 +95,11 @@ impl Conversations {
             | EventBody::ContextCompacted { .. }
             | EventBody::SubagentCompleted { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::ArtifactCreated { .. }
+            | EventBody::ArtifactUpdated { .. }
+            | EventBody::ArtifactDeleted { .. }
+            | EventBody::PortOpened { .. }
+            | EventBody::PortClosed { .. }
             | EventBody::RunCompleted { .. }
             | EventBody::RunFailed { .. }
             | EventBody::RunInterrupted { .. }

@@ -102,6 +102,10 @@ uuid_id! {
     ApprovalId, "approval"
 }
 uuid_id! {
+    /// A thing worth showing: the same for the same path of the same session.
+    ArtifactId, "artifact"
+}
+uuid_id! {
     /// One conversation with one agent. Immutable; UUIDv7, so that ids sort by creation.
     SessionId, "session"
 }

@@ -5,6 +5,7 @@
 //! Start with [`Event`], then [`Session::decide`] and [`Session::apply`], then [`Conversations`], the fold that makes blocks.
 
 mod approval;
+mod artifact;
 mod block;
 mod content;
 mod error;
@@ -23,6 +24,10 @@ mod usage;
 pub use approval::{
     ApprovalDecision, ApprovalKind, ApprovalRequest, ApprovalResolution, PermissionMode, Resolution,
 };
+pub use artifact::{
+    Artifact, ArtifactChange, ArtifactKind, Artifacts, MANIFEST_PATH, MAX_ARTIFACTS, Manifest, ManifestEntry,
+    ManifestError, OutputFile, Outputs, Package, PortOwner, apply_artifact_event, artifact_events, find,
+};
 pub use block::{Block, BlockStatus, SystemSubtype};
 pub use content::{Content, ContentPart};
 pub use error::ErrorCode;
@@ -32,8 +37,8 @@ pub use event::{
 };
 pub use fold::{Conversation, Conversations};
 pub use ids::{
-    AgentType, ApprovalId, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition, ProfileId,
-    ProjectId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
+    AgentType, ApprovalId, ArtifactId, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition,
+    ProfileId, ProjectId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
 };
 pub use open_blocks::OpenBlocks;
 pub use profile::{

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::{
-    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Block, BlockId, Content, Diagnostics, Draft,
-    ErrorCode, EventBody, ForkedFrom, ProfileId, RunId, SessionChanges, Usage, Version, WhenBusy,
+    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Artifacts, Block, BlockId, Content,
+    Diagnostics, Draft, ErrorCode, EventBody, ForkedFrom, ProfileId, RunId, SessionChanges, Usage, Version,
+    WhenBusy, apply_artifact_event,
 };
 
 /// At most this many messages wait in a session.
@@ -21,6 +22,8 @@ pub struct Session {
     pub version: Version,
     /// What people were asked and what nobody acted on yet, oldest first.
     pub approvals: Vec<OpenApproval>,
+    /// What is worth showing of what it made.
+    pub artifacts: Artifacts,
 }
 
 /// Something that was asked and not settled.
@@ -286,6 +289,9 @@ impl Session {
                 self.approvals.push(OpenApproval { run, request: request.clone(), answer: None });
             }
             EventBody::ApprovalResolved(resolution) => self.settle(resolution),
+            EventBody::ArtifactCreated { .. }
+            | EventBody::ArtifactUpdated { .. }
+            | EventBody::ArtifactDeleted { .. } => apply_artifact_event(&mut self.artifacts, body),
             // Named, not `_`: a new event must make the compiler bring us back here.
             EventBody::SessionUpdated { .. }
             | EventBody::SessionStatus { .. }
@@ -300,6 +306,8 @@ impl Session {
             | EventBody::SubagentStarted(_)
             | EventBody::SubagentCompleted { .. }
             | EventBody::FileChanged { .. }
+            | EventBody::PortOpened { .. }
+            | EventBody::PortClosed { .. }
             | EventBody::Unrecognized { .. } => {}
         }
         self

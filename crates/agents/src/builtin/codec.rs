@@ -117,6 +117,11 @@ fn is_agents_to_say(body: &EventBody) -> bool {
         | EventBody::ApprovalResolved(_)
         | EventBody::EgressDecided { .. }
         | EventBody::FileChanged { .. }
+        | EventBody::ArtifactCreated { .. }
+        | EventBody::ArtifactUpdated { .. }
+        | EventBody::ArtifactDeleted { .. }
+        | EventBody::PortOpened { .. }
+        | EventBody::PortClosed { .. }
         | EventBody::RunCompleted { .. }
         | EventBody::RunFailed { .. }
         | EventBody::RunInterrupted { .. }
