@@ -6,11 +6,11 @@ mod tally;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Secret,
-    format::{Inspected, Route, RouteKind, Wire},
+    format::{Inspected, Route, RouteKind, ToolOutput, Wire, elements},
     meter::Tally,
     refusal::{Refusal, RefusalKind},
 };
@@ -56,6 +56,21 @@ impl Wire for Messages {
 
     fn tally(&self) -> Box<dyn Tally> {
         Box::new(tally::MessageTally::default())
+    }
+
+    fn take_tool_outputs(&self, request: &mut Value) -> Vec<ToolOutput> {
+        let blocks = elements(request, "messages").flat_map(|message| elements(message, "content"));
+        let results =
+            blocks.filter(|block| block["type"].as_str().is_some_and(|kind| kind.ends_with("tool_result")));
+        let take = |block: &mut Value| {
+            let call = block["tool_use_id"].clone();
+            ToolOutput::take(&call, block, &["content", "is_error"])
+        };
+        results.map(take).collect()
+    }
+
+    fn opening<'v>(&self, request: &'v Value) -> [&'v Value; 2] {
+        [&request["system"], &request["messages"][0]]
     }
 }
 

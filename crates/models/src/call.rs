@@ -42,7 +42,7 @@ pub(crate) struct Call {
     request_hold: Hold,
     recording: Buffer,
     /// Who really answers, if the answer does not say.
-    answerer: Option<&'static str>,
+    answerer: Option<String>,
     meter: Option<Meter>,
     reservation: Option<Reservation>,
 }
@@ -129,8 +129,8 @@ impl Call {
     }
 
     /// Notes who really answers, whatever the answer says.
-    pub(crate) fn answered_by(&mut self, model: &'static str) {
-        self.answerer = Some(model);
+    pub(crate) fn answered_by(&mut self, model: impl Into<String>) {
+        self.answerer = Some(model.into());
     }
 
     /// Notes the model that the request names; the answer may name it more exactly.
@@ -198,7 +198,7 @@ impl Call {
         let answered = self.meter.is_some();
         let metered =
             self.meter.take().map(|meter| meter.total(self.recording.as_slice())).unwrap_or_default();
-        if let Some(model) = self.answerer.or(metered.model.as_deref()) {
+        if let Some(model) = self.answerer.as_deref().or(metered.model.as_deref()) {
             model.clone_into(&mut called.model);
         }
         called.cost_usd = self.books.prices.cost(&called.model, &metered);

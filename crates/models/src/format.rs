@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
+use serde_json::Value;
 use warren_domain::Usage;
 
 use crate::{
@@ -48,6 +49,12 @@ pub(crate) trait Wire: Sync {
     /// Counts the tokens of one answer.
     fn tally(&self) -> Box<dyn Tally>;
 
+    /// Takes what tools said out of a request, in its order; what is left is what is asked.
+    fn take_tool_outputs(&self, request: &mut Value) -> Vec<ToolOutput>;
+
+    /// What tells a conversation from others: its system's words and its first message.
+    fn opening<'v>(&self, request: &'v Value) -> [&'v Value; 2];
+
     /// The path at the provider, whose own address has the path `base`, without a slash at its end.
     fn path_at(&self, base: &str, path: &str) -> String {
         format!("{base}{path}")
@@ -57,6 +64,14 @@ pub(crate) trait Wire: Sync {
     fn lookup(&self) -> &'static str {
         "{}"
     }
+}
+
+/// What a tool said, as a request tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolOutput {
+    /// The call that it answers.
+    pub(crate) call: String,
+    pub(crate) output: Value,
 }
 
 /// One of the exact things that may be called.
@@ -144,4 +159,23 @@ impl Format {
     pub(crate) fn meter(self, content_type: Option<&str>) -> Meter {
         Meter::new(content_type, self.wire().tally())
     }
+}
+
+impl ToolOutput {
+    /// Takes the fields of `names` out of `place`: together they are what the tool said to `call`.
+    pub(crate) fn take(call: &Value, place: &mut Value, names: &[&str]) -> Self {
+        let call = call.as_str().unwrap_or_default().to_owned();
+        let mut said: Vec<Value> = place
+            .as_object_mut()
+            .into_iter()
+            .flat_map(|fields| names.iter().filter_map(|name| fields.remove(*name)))
+            .collect();
+        let output = if said.len() == 1 { said.remove(0) } else { Value::Array(said) };
+        Self { call, output }
+    }
+}
+
+/// The elements of a list in a request, or none.
+pub(crate) fn elements<'v>(value: &'v mut Value, name: &str) -> impl Iterator<Item = &'v mut Value> {
+    value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten()
 }

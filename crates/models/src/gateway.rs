@@ -20,6 +20,7 @@ use crate::{
     http::{self, Answer, BodyError},
     memory::{Full, Memory},
     refusal::{Refusal, RefusalKind},
+    replay::Playback,
     upstream::Upstream,
 };
 
@@ -27,6 +28,8 @@ use crate::{
 #[derive(Clone)]
 pub struct Gateway {
     inner: Arc<Inner>,
+    /// Answers instead of the models, if a run is replayed.
+    playback: Option<Playback>,
 }
 
 struct Inner {
@@ -76,7 +79,15 @@ impl Gateway {
         };
         let memory = Memory::new(limits.buffered_bytes);
         let books = Books { env, prices: Arc::new(prices), attempts: Attempts::default() };
-        Ok(Gateway { inner: Arc::new(Inner { upstreams, books, timeouts, limits, memory }) })
+        let inner = Arc::new(Inner { upstreams, books, timeouts, limits, memory });
+        Ok(Gateway { inner, playback: None })
+    }
+
+    /// The same gateway, but all calls are answered from recordings: no provider is asked, no budget is, and what may be
+    /// asked for was decided when it was recorded.
+    #[must_use]
+    pub fn replaying(&self, playback: Playback) -> Gateway {
+        Gateway { inner: Arc::clone(&self.inner), playback: Some(playback) }
     }
 
     /// Who answers, for each format.
@@ -162,13 +173,21 @@ impl Gateway {
     ) -> Result<Answer, Refusal> {
         let Inner { memory, limits, timeouts, upstreams, .. } = &*self.inner;
         let (head, body) = request.into_parts();
-        call.called_from(conversation(&head.headers));
+        let thread = conversation(&head.headers);
+        call.called_from(thread.clone());
         let buffer = memory.buffer(limits.request_bytes);
         let buffer = http::read_body(body, buffer, timeouts.request)
             .await
             .map_err(|error| unreadable(error, limits.request_bytes))?;
         let (body, hold) = buffer.freeze();
         call.asked(body.clone(), hold);
+        if let Some(playback) = &self.playback {
+            let (model, answer) = playback.answer(format, route, thread.as_deref(), &body).await?;
+            if !model.is_empty() {
+                call.answered_by(model);
+            }
+            return Ok(answer);
+        }
         let inspected = format.wire().inspect(route, &body)?;
         call.asked_for(inspected.model.clone());
         check_granted(caller, &inspected.features)?;

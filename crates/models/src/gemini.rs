@@ -5,11 +5,11 @@ mod tally;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode, Uri, header::HeaderName};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Secret,
-    format::{Inspected, Route, RouteKind, Wire},
+    format::{Inspected, Route, RouteKind, ToolOutput, Wire, elements},
     headers,
     meter::Tally,
     refusal::{Refusal, RefusalKind},
@@ -80,6 +80,20 @@ impl Wire for GenerateContent {
 
     fn lookup(&self) -> &'static str {
         r#"{"models":[]}"#
+    }
+
+    fn take_tool_outputs(&self, request: &mut Value) -> Vec<ToolOutput> {
+        let parts = elements(request, "contents").flat_map(|content| elements(content, "parts"));
+        let results = parts.filter_map(|part| part.get_mut("functionResponse"));
+        let take = |result: &mut Value| {
+            let call = result.get("id").or_else(|| result.get("name")).cloned().unwrap_or_default();
+            ToolOutput::take(&call, result, &["response"])
+        };
+        results.map(take).collect()
+    }
+
+    fn opening<'v>(&self, request: &'v Value) -> [&'v Value; 2] {
+        [&request["systemInstruction"], &request["contents"][0]]
     }
 }
 

@@ -37,6 +37,8 @@ mod openai_responses;
 
 pub mod demo;
 
+mod replay;
+
 mod egress;
 
 pub use budget::{Budget, BudgetLimits, Charge, Quote, Settlement, Shortage, Unaffordable};
@@ -50,5 +52,9 @@ pub use gateway::{Gateway, UpstreamSummary};
 pub use options::{Limits, Options, Pace, Timeouts, UpstreamOptions};
 pub use price::{Price, PriceTable};
 pub use refusal::RefusalKind;
+pub use replay::{
+    Divergence, DivergenceKind, NORMALISED, Playback, PlaybackReport, Progress, Recording, RecordingError,
+    ToolDifference, normal_text, unified_diff,
+};
 pub use secret::Secret;
 pub use upstream::SetupError;

@@ -5,10 +5,11 @@ mod tally;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
+use serde_json::Value;
 
 use crate::{
     Secret,
-    format::{Inspected, Route, Wire},
+    format::{Inspected, Route, ToolOutput, Wire, elements},
     meter::Tally,
     openai,
     refusal::Refusal,
@@ -50,5 +51,18 @@ impl Wire for ChatCompletions {
 
     fn lookup(&self) -> &'static str {
         openai::NO_MODELS
+    }
+
+    fn take_tool_outputs(&self, request: &mut Value) -> Vec<ToolOutput> {
+        let results = elements(request, "messages").filter(|message| message["role"] == "tool");
+        let take = |message: &mut Value| {
+            let call = message["tool_call_id"].clone();
+            ToolOutput::take(&call, message, &["content"])
+        };
+        results.map(take).collect()
+    }
+
+    fn opening<'v>(&self, request: &'v Value) -> [&'v Value; 2] {
+        [&request["messages"][0], &request["messages"][1]]
     }
 }

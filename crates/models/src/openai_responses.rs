@@ -5,10 +5,11 @@ mod tally;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode, Uri};
+use serde_json::Value;
 
 use crate::{
     Secret,
-    format::{Inspected, Route, Wire},
+    format::{Inspected, Route, ToolOutput, Wire, elements},
     meter::Tally,
     openai,
     refusal::Refusal,
@@ -50,5 +51,19 @@ impl Wire for Responses {
 
     fn lookup(&self) -> &'static str {
         openai::NO_MODELS
+    }
+
+    fn take_tool_outputs(&self, request: &mut Value) -> Vec<ToolOutput> {
+        let is_result =
+            |item: &Value| item["type"].as_str().is_some_and(|kind| kind.ends_with("_call_output"));
+        let take = |item: &mut Value| {
+            let call = item["call_id"].clone();
+            ToolOutput::take(&call, item, &["output"])
+        };
+        elements(request, "input").filter(|item| is_result(item)).map(take).collect()
+    }
+
+    fn opening<'v>(&self, request: &'v Value) -> [&'v Value; 2] {
+        [&request["instructions"], &request["input"][0]]
     }
 }

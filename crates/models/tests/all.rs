@@ -13,4 +13,5 @@ mod suite {
     mod limits;
     mod passing;
     mod refusals;
+    mod replaying;
 }

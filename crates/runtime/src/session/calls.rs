@@ -6,10 +6,9 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use tokio::{sync::mpsc, time::Instant};
 use warren_domain::{BlobHash, ConversationId, Draft, EventBody, RunId};
-use warren_models::{Budget, Caller, Charge, Exchange, Quote, RefusalKind, Unaffordable};
+use warren_models::{Budget, Caller, Charge, Exchange, Quote, Recording, RefusalKind, Unaffordable};
 
 use super::{SessionTask, signal::Signal};
 use crate::recorder::RecordError;
@@ -99,21 +98,10 @@ impl SessionTask {
         Ok(())
     }
 
-    /// Keeps the exchange as a blob: a line of JSON that says the lengths, then both bodies.
+    /// Keeps the exchange as a blob, so that the run can be replayed.
     async fn keep_recording(&self, exchange: &Exchange) -> Option<BlobHash> {
-        let head = serde_json::json!({
-            "path": exchange.path,
-            "status": exchange.called.status,
-            "contentType": exchange.content_type,
-            "requestBytes": exchange.request.len(),
-            "responseBytes": exchange.response.len(),
-            "omittedBytes": exchange.response_omitted,
-        });
-        let mut bytes = head.to_string().into_bytes();
-        bytes.push(b'\n');
-        bytes.extend_from_slice(&exchange.request);
-        bytes.extend_from_slice(&exchange.response);
-        match self.shared.parts.store.blobs.put_blob(&self.identity.partition, Bytes::from(bytes)).await {
+        let bytes = Recording::encode(exchange);
+        match self.shared.parts.store.blobs.put_blob(&self.identity.partition, bytes).await {
             Ok(hash) => Some(hash),
             Err(error) => {
                 let session = self.identity.session;

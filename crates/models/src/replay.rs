@@ -1,0 +1,140 @@
+//! Answers from recordings: the model's side of a run that is replayed.
+//!
+//! In: the recordings of a run. Out: the recorded bytes for each call that is made again, and a [`PlaybackReport`] of what
+//! was different. A call is matched by what it asks: whatever order parallel conversations call in, each gets its own
+//! answers, and calls that ask the very same get theirs in the order in which they were recorded. Within a conversation
+//! that is its order, since each request holds all that was said before.
+//! **Invariant:** nothing here waits, reaches a network or knows a key.
+//! Start with `script.rs`; `normal.rs` is the list of what two requests may differ in, `diff.rs` how a difference is shown.
+
+mod diff;
+mod normal;
+mod recording;
+mod script;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hyper::{
+    StatusCode,
+    header::{CONTENT_TYPE, HeaderValue},
+};
+use tokio::sync::watch;
+
+use crate::{
+    Ending, Format,
+    format::Route,
+    http::{Answer, Pieces, StreamError},
+    refusal::{Refusal, RefusalKind},
+};
+
+pub use diff::unified_diff;
+pub use normal::{NORMALISED, normal_text};
+pub use recording::{Recording, RecordingError};
+pub use script::{Divergence, DivergenceKind, PlaybackReport, ToolDifference};
+
+use script::{Asked, Script, Verdict};
+
+/// The recordings of one run, being answered from. A cheap clone.
+#[derive(Clone)]
+pub struct Playback {
+    script: Arc<Mutex<Script>>,
+    progress: watch::Sender<Progress>,
+}
+
+/// How far a playback is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Calls that got their recorded answer.
+    pub answered: usize,
+    /// Recordings that nobody asked for yet.
+    pub left: usize,
+    /// A call was made that was not recorded. Nothing is answered any more.
+    pub diverged: bool,
+}
+
+/// A recorded answer breaks off here, as it did when it was recorded.
+#[derive(Debug, thiserror::Error)]
+#[error("the recorded answer broke off here")]
+struct BrokeOff;
+
+impl Playback {
+    /// Answers from these, which are in the order in which the calls were recorded.
+    #[must_use]
+    pub fn new(recordings: Vec<Recording>) -> Self {
+        let progress = Progress { left: recordings.len(), ..Progress::default() };
+        Self { script: Arc::new(Mutex::new(Script::new(recordings))), progress: watch::Sender::new(progress) }
+    }
+
+    /// How far it is, and what becomes of it.
+    #[must_use]
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// What was different so far.
+    #[must_use]
+    pub fn report(&self) -> PlaybackReport {
+        self.script().report()
+    }
+
+    /// The answer to one call. Also says which model gave it.
+    pub(crate) async fn answer(
+        &self,
+        format: Format,
+        route: &Route,
+        conversation: Option<&str>,
+        body: &[u8],
+    ) -> Result<(String, Answer), Refusal> {
+        let verdict = {
+            let mut script = self.script();
+            let verdict = script.ask(&Asked { format, path: &route.path, conversation, body });
+            self.progress.send_replace(script.progress());
+            verdict
+        };
+        match verdict {
+            Verdict::Recorded(recording) => {
+                let answer = play(&recording).await;
+                Ok((recording.model.clone(), answer))
+            }
+            Verdict::Diverged => Err(Refusal::new(
+                RefusalKind::Invalid,
+                "this call was not recorded: the replay has left the recorded run and ends here",
+            )),
+        }
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The recorded answer, as it was: whole, broken off, or never ended.
+async fn play(recording: &Recording) -> Answer {
+    let begun = futures::stream::iter([Ok(recording.response.clone())]);
+    let pieces: Pieces = match recording.ending {
+        Ending::Complete => Box::pin(begun),
+        Ending::Broken => Box::pin(futures::StreamExt::chain(
+            begun,
+            futures::stream::once(async {
+                // What came before it goes out first.
+                tokio::task::yield_now().await;
+                Err(StreamError::from(BrokeOff))
+            }),
+        )),
+        // The caller left in the middle, and does so again when it wants to.
+        Ending::CallerLeft if recording.content_type.is_some() => {
+            Box::pin(futures::StreamExt::chain(begun, futures::stream::pending()))
+        }
+        Ending::CallerLeft => std::future::pending().await,
+    };
+    let mut headers = hyper::HeaderMap::new();
+    if let Some(value) = recording.content_type.as_deref().and_then(|kind| HeaderValue::from_str(kind).ok()) {
+        headers.insert(CONTENT_TYPE, value);
+    }
+    // What a log shows for an answer that did not end is no status that was sent.
+    let status = match recording.ending {
+        Ending::Complete => StatusCode::from_u16(recording.status).unwrap_or(StatusCode::OK),
+        Ending::Broken | Ending::CallerLeft => StatusCode::OK,
+    };
+    Answer { status, headers, pieces }
+}

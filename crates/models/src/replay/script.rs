@@ -1,0 +1,285 @@
+//! Which recording answers which call.
+
+use std::{collections::HashSet, sync::Arc};
+
+use crate::{
+    Ending, Format,
+    format::ToolOutput,
+    replay::{
+        Progress, Recording,
+        diff::unified_diff,
+        normal::{Digests, Normal, readable},
+    },
+};
+
+/// The longest difference that is shown.
+const LONGEST_DIFF: usize = 16 << 10;
+
+/// More differences in tools' output than this are counted and not kept.
+const MOST_DIFFERENCES: usize = 100;
+
+/// The recordings of a run, and what came of them.
+pub(super) struct Script {
+    entries: Vec<Entry>,
+    differences: Vec<ToolDifference>,
+    n_differences: usize,
+    /// What was told already: a conversation carries its past along with every call.
+    told: HashSet<blake3::Hash>,
+    divergence: Option<Divergence>,
+}
+
+struct Entry {
+    recording: Arc<Recording>,
+    /// Made when a call does not ask for the very same bytes.
+    digests: Option<Digests>,
+    is_used: bool,
+}
+
+/// A call that is made.
+pub(super) struct Asked<'a> {
+    pub(super) format: Format,
+    pub(super) path: &'a str,
+    pub(super) conversation: Option<&'a str>,
+    pub(super) body: &'a [u8],
+}
+
+/// What becomes of a call.
+pub(super) enum Verdict {
+    Recorded(Arc<Recording>),
+    /// It was not recorded, or comes after one that was not.
+    Diverged,
+}
+
+/// What a playback came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlaybackReport {
+    /// How many calls were recorded.
+    pub calls: usize,
+    /// How many of them were made again.
+    pub answered: usize,
+    /// Tools that said something else than when they were recorded.
+    pub differences: Vec<ToolDifference>,
+    /// How many there were; more than are listed, if they were very many.
+    pub n_differences: usize,
+    /// The first call that was not recorded.
+    pub divergence: Option<Divergence>,
+    /// The first recorded call that was answered and was not made again.
+    pub unasked: Option<Divergence>,
+}
+
+/// A tool said something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolDifference {
+    /// The thread, if it is known.
+    pub conversation: Option<String>,
+    /// The call to the model that told it, from 1.
+    pub index: usize,
+    /// Pairs it with the tool's call.
+    pub tool_use_id: String,
+    /// What is different.
+    pub diff: String,
+}
+
+/// Where a playback left its recordings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Divergence {
+    /// In what way.
+    pub kind: DivergenceKind,
+    /// The thread, if it is known.
+    pub conversation: Option<String>,
+    /// The recorded call that was expected, from 1.
+    pub index: Option<usize>,
+    /// For people.
+    pub message: String,
+    /// What is different.
+    pub diff: Option<String>,
+}
+
+/// In what way a playback left its recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DivergenceKind {
+    /// A call asks something else than the recorded one.
+    RequestDiffers,
+    /// There is no recorded call left that it could be.
+    CallNotRecorded,
+    /// A recorded call was not made.
+    CallNotMade,
+}
+
+impl Script {
+    pub(super) fn new(recordings: Vec<Recording>) -> Self {
+        let entry = |recording| Entry { recording: Arc::new(recording), digests: None, is_used: false };
+        Self {
+            entries: recordings.into_iter().map(entry).collect(),
+            differences: Vec::new(),
+            n_differences: 0,
+            told: HashSet::new(),
+            divergence: None,
+        }
+    }
+
+    /// Decides about one call.
+    pub(super) fn ask(&mut self, asked: &Asked<'_>) -> Verdict {
+        if self.divergence.is_some() {
+            return Verdict::Diverged;
+        }
+        let open = |entry: &Entry| !entry.is_used && entry.recording.path == asked.path;
+        let same = |entry: &Entry| open(entry) && entry.recording.request == asked.body;
+        if let Some(index) = self.entries.iter().position(same) {
+            return self.take(index);
+        }
+        let normal = Normal::of(asked.format, asked.body);
+        let digests = normal.digests();
+        for entry in self.entries.iter_mut().filter(|entry| open(entry)) {
+            entry.digest(asked.format);
+        }
+        let find = |wanted: &dyn Fn(&Digests) -> bool| {
+            self.entries.iter().position(|entry| open(entry) && entry.digests.as_ref().is_some_and(wanted))
+        };
+        if let Some(index) = find(&|known| *known == digests) {
+            return self.take(index);
+        }
+        if let Some(index) = find(&|known| known.asks == digests.asks) {
+            self.note_outputs(index, asked, &normal);
+            return self.take(index);
+        }
+        self.divergence = Some(self.diverge(asked, &normal));
+        Verdict::Diverged
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        let answered = self.entries.iter().filter(|entry| entry.is_used).count();
+        let left = self.entries.len() - answered;
+        Progress { answered, left, diverged: self.divergence.is_some() }
+    }
+
+    pub(super) fn report(&self) -> PlaybackReport {
+        PlaybackReport {
+            calls: self.entries.len(),
+            answered: self.progress().answered,
+            differences: self.differences.clone(),
+            n_differences: self.n_differences,
+            divergence: self.divergence.clone(),
+            unasked: self.unasked(),
+        }
+    }
+
+    fn take(&mut self, index: usize) -> Verdict {
+        let entry = &mut self.entries[index];
+        entry.is_used = true;
+        Verdict::Recorded(Arc::clone(&entry.recording))
+    }
+
+    /// The tools said something else: that is told, once, and the recorded answer is given all the same.
+    fn note_outputs(&mut self, index: usize, asked: &Asked<'_>, normal: &Normal) {
+        let recording = Arc::clone(&self.entries[index].recording);
+        let recorded = Normal::of(asked.format, &recording.request);
+        for (before, after) in recorded.outputs.iter().zip(&normal.outputs) {
+            if before == after || !self.told.insert(pair(before, after)) {
+                continue;
+            }
+            self.n_differences += 1;
+            if self.differences.len() < MOST_DIFFERENCES {
+                self.differences.push(ToolDifference {
+                    conversation: recording.conversation.clone(),
+                    index: index + 1,
+                    tool_use_id: after.call.clone(),
+                    diff: unified_diff(&readable(&before.output), &readable(&after.output), LONGEST_DIFF),
+                });
+            }
+        }
+    }
+
+    fn diverge(&self, asked: &Asked<'_>, normal: &Normal) -> Divergence {
+        let conversation = asked.conversation.map(str::to_owned);
+        let Some(index) = self.expected(asked, normal) else {
+            let message = "the agent calls the model once more than it did in the recorded run".to_owned();
+            let kind = DivergenceKind::CallNotRecorded;
+            return Divergence { kind, conversation, index: None, message, diff: Some(cut(normal.pretty())) };
+        };
+        let recording = &self.entries[index].recording;
+        let recorded = Normal::of(asked.format, &recording.request);
+        let message = format!(
+            "call {} of {} to the model asks something else than the recorded one",
+            index + 1,
+            self.entries.len()
+        );
+        Divergence {
+            kind: DivergenceKind::RequestDiffers,
+            conversation: conversation.or_else(|| recording.conversation.clone()),
+            index: Some(index + 1),
+            message,
+            diff: Some(unified_diff(&recorded.pretty(), &normal.pretty(), LONGEST_DIFF)),
+        }
+    }
+
+    /// The recorded call that a call was most likely meant to be: of its own thread before others, the next one of them.
+    fn expected(&self, asked: &Asked<'_>, normal: &Normal) -> Option<usize> {
+        let open = || {
+            let all = self.entries.iter().enumerate();
+            all.filter(|(_, entry)| !entry.is_used && entry.recording.path == asked.path)
+        };
+        let opening = asked.format.wire().opening(&normal.asks);
+        let is_of_thread = |entry: &Entry| match (asked.conversation, entry.recording.conversation.as_deref())
+        {
+            (Some(own), Some(other)) => own == other,
+            _ => {
+                let recorded = Normal::of(asked.format, &entry.recording.request);
+                asked.format.wire().opening(&recorded.asks) == opening
+            }
+        };
+        let own = open().find(|(_, entry)| is_of_thread(entry));
+        own.or_else(|| open().next()).map(|(index, _)| index)
+    }
+
+    /// A call that was given up before it was answered need not be made again.
+    fn unasked(&self) -> Option<Divergence> {
+        let was_answered = |entry: &Entry| entry.recording.ending != Ending::CallerLeft;
+        let mut left =
+            self.entries.iter().enumerate().filter(|(_, entry)| !entry.is_used && was_answered(entry));
+        let (index, entry) = left.next()?;
+        let more = match left.count() {
+            0 => String::new(),
+            n => format!(", nor were {n} after it"),
+        };
+        Some(Divergence {
+            kind: DivergenceKind::CallNotMade,
+            conversation: entry.recording.conversation.clone(),
+            index: Some(index + 1),
+            message: format!(
+                "recorded call {} of {} was not made again{more}",
+                index + 1,
+                self.entries.len()
+            ),
+            diff: None,
+        })
+    }
+}
+
+impl Entry {
+    fn digest(&mut self, format: Format) {
+        if self.digests.is_none() {
+            self.digests = Some(Normal::of(format, &self.recording.request).digests());
+        }
+    }
+}
+
+fn pair(before: &ToolOutput, after: &ToolOutput) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in [&after.call, &before.output.to_string(), &after.output.to_string()] {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.finalize()
+}
+
+fn cut(mut text: String) -> String {
+    if let Some((at, _)) = text.char_indices().find(|(at, _)| *at >= LONGEST_DIFF) {
+        text.truncate(at);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
