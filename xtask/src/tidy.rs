@@ -4,8 +4,10 @@
 //! the list of the largest files and functions only informs.
 
 mod arrows;
+mod bulk;
 mod error_pages;
 mod lints;
+mod named;
 mod notes;
 mod openings;
 mod reachable;
@@ -51,6 +53,8 @@ const RULES: &[Rule] = &[
     ("dependency arrows", arrows::check),
     ("every file reachable", reachable::check),
     ("no stray files", stray::check),
+    ("nothing large or made by a build is tracked", bulk::check),
+    ("what the pages name is there", named::check),
     ("crates open with what they are", openings::check),
     ("every crate takes the lints", lints::check),
     ("one TLS stack", tls::check),

@@ -12,6 +12,7 @@ mod ending;
 mod modes;
 mod opening;
 mod overheard;
+mod reasons;
 mod thread;
 mod usage;
 

@@ -282,6 +282,14 @@ impl LaunchError {
     }
 }
 
+impl Answer {
+    /// What a no says, for an agent whose own way to be told no has no place for words. `None`: there is nothing to say.
+    pub(crate) fn reason(&self, about: &str) -> Option<String> {
+        let said = self.message.as_deref().map(str::trim).filter(|said| !said.is_empty())?;
+        (self.decision == ApprovalDecision::Deny).then(|| format!("I said no to `{about}`: {said}"))
+    }
+}
+
 impl LaunchRequest<'_> {
     /// The endpoint that speaks `api`.
     ///

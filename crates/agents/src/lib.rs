@@ -15,7 +15,6 @@ mod transcripts;
 mod fields;
 mod rpc;
 mod subagent;
-mod subagents;
 
 mod acp;
 mod builtin;

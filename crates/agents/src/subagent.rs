@@ -1,4 +1,4 @@
-//! How a subagent's thread opens and closes, whichever agent called it.
+//! How a subagent's thread opens and closes, in the same words whichever agent runs it.
 
 use serde_json::Value;
 use warren_domain::{
@@ -11,20 +11,14 @@ use warren_domain::{
 pub(crate) struct Thread {
     /// Its name in the log.
     pub(crate) id: ConversationId,
-    /// The kind of subagent.
-    pub(crate) name: String,
+    /// The kind of subagent, or what else the agent calls it.
+    pub(crate) name: Option<String>,
 }
 
 impl Thread {
     /// The first block: the thread begins.
     pub(crate) fn start(&self, at: Timestamp) -> Block {
-        Block::System {
-            id: BlockId(format!("{}-start", self.id)),
-            timestamp: at,
-            subtype: SystemSubtype::SessionStart,
-            message: format!("Subagent {} started", self.name),
-            metadata: None,
-        }
+        self.said("start", SystemSubtype::SessionStart, "started", at)
     }
 
     /// The second block: what it was told to do.
@@ -40,16 +34,10 @@ impl Thread {
     /// The last block: the thread ended.
     pub(crate) fn end(&self, status: BlockStatus, at: Timestamp) -> Block {
         let word = if status == BlockStatus::Success { "completed" } else { "failed" };
-        Block::System {
-            id: BlockId(format!("{}-end", self.id)),
-            timestamp: at,
-            subtype: SystemSubtype::SessionEnd,
-            message: format!("Subagent {} {word}", self.name),
-            metadata: None,
-        }
+        self.said("end", SystemSubtype::SessionEnd, word, at)
     }
 
-    /// What to record when it opens.
+    /// What to record when it opens: `call` is the tool call that made it, `parent` the thread that called it.
     pub(crate) fn opened(
         &self,
         task: &str,
@@ -59,7 +47,7 @@ impl Thread {
     ) -> [Draft; 3] {
         let started = SubagentStarted {
             subagent_id: self.id.0.clone(),
-            name: Some(self.name.clone()),
+            name: self.name.clone(),
             input: Value::String(task.to_owned()),
             tool_use_id: call,
             parent,
@@ -71,7 +59,7 @@ impl Thread {
         ]
     }
 
-    /// What to record when it closes.
+    /// What to record when it closes. `output` is what it told its caller.
     pub(crate) fn closed(
         &self,
         status: BlockStatus,
@@ -82,6 +70,15 @@ impl Thread {
         let completed =
             EventBody::SubagentCompleted { subagent_id: self.id.0.clone(), status, output, usage };
         [self.draft(EventBody::BlockComplete { block: self.end(status, at) }), self.draft(completed)]
+    }
+
+    fn said(&self, suffix: &str, subtype: SystemSubtype, word: &str, at: Timestamp) -> Block {
+        let message = match &self.name {
+            Some(name) => format!("Subagent {name} {word}"),
+            None => format!("Subagent {word}"),
+        };
+        let id = BlockId(format!("{}-{suffix}", self.id));
+        Block::System { id, timestamp: at, subtype, message, metadata: None }
     }
 
     fn draft(&self, body: EventBody) -> Draft {

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, getsid, kill_process, test_kill_process};
 use tempfile::TempDir;
 
 /// Long enough for a busy machine; a test that waits this long has failed.
@@ -173,6 +173,8 @@ fn a_signal_ends_the_program_and_all_it_is_doing_but_not_what_it_left_behind_bef
     let mut printed = BufReader::new(child.stdout.take().expect("piped"));
     let left_behind = pid_in(&line_of(&mut printed));
     let at_work = pid_in(&line_of(&mut printed));
+    // Its number is known before it has gone its own way.
+    until("what is left behind has a session of its own", || getsid(Some(left_behind)) == Ok(left_behind));
     signal(&child, Signal::TERM);
     assert_eq!(child.wait().expect("ends").code(), Some(0));
     until("what it was doing is gone", || is_gone(at_work));

@@ -17,6 +17,7 @@ mod sandbox;
 mod signal;
 mod start;
 mod status;
+mod tail;
 mod transcripts;
 
 use std::{collections::VecDeque, sync::Arc};

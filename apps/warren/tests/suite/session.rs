@@ -161,6 +161,10 @@ async fn a_run_that_takes_too_long_fails_with_its_reason() {
     let events = client.run(session, "sleep 120").await;
     let last = events.last().unwrap();
     assert_eq!((last.kind(), &last.json["code"]), ("run_failed", &json!("TIMEOUT")));
+    let hash = last.json["diagnostics"]["lastLines"].as_str().expect("what the agent said last is kept");
+    let lines = client.get(&format!("/api/sessions/{session}/blobs/{hash}")).await;
+    let said = lines.body.to_string();
+    assert!(said.contains("sleep 120"), "{said}");
     let log = client.log(session).await;
     let open = folded(&log).main().iter().filter(|block| block.cut_short().is_some()).count();
     assert_eq!(open, 0, "no tool call stays open");

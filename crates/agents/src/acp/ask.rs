@@ -13,12 +13,14 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pending {
     pub(super) id: Value,
+    /// What it is about, in a line.
+    pub(super) title: String,
     options: Vec<Value>,
 }
 
 impl Pending {
     pub(super) fn new(id: Value, params: &Value) -> Self {
-        Self { id, options: list(params, "options").to_vec() }
+        Self { id, title: String::new(), options: list(params, "options").to_vec() }
     }
 
     pub(super) fn key(&self) -> String {

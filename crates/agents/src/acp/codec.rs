@@ -17,7 +17,7 @@ use crate::{
     Answer, Codec, Exit, Output, Prompt, TurnEnd,
     fields::{number, present, text},
     rpc::{self, Failure, Message, Requests, Speaker},
-    subagents::SubagentThread,
+    subagent,
 };
 
 /// What an agent answers who must be signed in to first.
@@ -87,6 +87,8 @@ pub(super) struct AcpCodec {
     /// What came since it seemed that the past is told again, until that is certain.
     pub(super) held: Option<Vec<Draft>>,
     pub(super) asked: HashMap<String, Pending>,
+    /// Why people said no, until it is said.
+    pub(super) reasons: Vec<String>,
     pub(super) usage: Option<Usage>,
     pub(super) cost_usd: f64,
     pub(super) context_tokens: Option<u64>,
@@ -113,6 +115,7 @@ impl AcpCodec {
             replay: Replay::No,
             held: None,
             asked: HashMap::new(),
+            reasons: Vec::new(),
             usage: None,
             cost_usd: 0.0,
             context_tokens: None,
@@ -220,14 +223,8 @@ impl AcpCodec {
         }
         self.threads.entry(session.to_owned()).or_insert_with(|| {
             let thread = ConversationId(session.to_owned()).bounded();
-            let opened = SubagentThread {
-                thread: thread.clone(),
-                name: None,
-                task: String::new(),
-                tool_use_id: None,
-                parent: ConversationId::main(),
-            };
-            out.extend(opened.opened(at));
+            let opened = subagent::Thread { id: thread.clone(), name: None };
+            out.extend(opened.opened("", None, ConversationId::main(), at));
             Thread::new(thread, 1)
         })
     }
@@ -240,7 +237,7 @@ impl AcpCodec {
             }
             return;
         }
-        let pending = Pending::new(id, params);
+        let mut pending = Pending::new(id, params);
         let call = params.get("toolCall").unwrap_or(&Value::Null);
         let session = text(params, "sessionId").unwrap_or_default().to_owned();
         let mut drafts = Vec::new();
@@ -253,7 +250,9 @@ impl AcpCodec {
             out.push(rpc::response(&pending.id, &pending.answer(ApprovalDecision::Allow)));
             return;
         }
-        out.push(Output::Asked(pending.ask(call, &name, &input)));
+        let ask = pending.ask(call, &name, &input);
+        pending.title.clone_from(&ask.title);
+        out.push(Output::Asked(ask));
         self.asked.insert(pending.key(), pending);
     }
 
@@ -381,6 +380,7 @@ impl Codec for AcpCodec {
     fn answer(&mut self, key: &str, answer: &Answer, _at: Timestamp, out: &mut Vec<Output>) -> bool {
         let Some(pending) = self.asked.remove(key) else { return false };
         out.push(rpc::response(&pending.id, &pending.answer(answer.decision)));
+        self.reasons.extend(answer.reason(&pending.title));
         true
     }
 

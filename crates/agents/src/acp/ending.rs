@@ -32,7 +32,12 @@ impl AcpCodec {
             self.usage.get_or_insert_default().add(&usage);
             out.push(Output::Event(self.metadata()));
         }
-        match text(&answer, "stopReason").unwrap_or("end_turn") {
+        let stop = text(&answer, "stopReason").unwrap_or("end_turn");
+        // Some agents take a no for the wish that they stop.
+        if matches!(stop, "end_turn" | "cancelled") && self.tell_reasons(at, out) {
+            return;
+        }
+        match stop {
             "cancelled" => self.end(TurnEnd::Interrupted, out),
             "refusal" => self.fail(ErrorCode::LlmError, "the model refused to go on".to_owned(), at, out),
             reason @ ("max_tokens" | "max_turn_requests") => {

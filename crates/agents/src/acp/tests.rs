@@ -210,6 +210,25 @@ fn permission_is_given_at_once_or_asked_for() {
 }
 
 #[test]
+fn why_a_person_said_no_is_said_once_the_agent_listens() {
+    for stop in ["end_turn", "cancelled"] {
+        let mut client = working(PermissionMode::Ask);
+        client.hears(&asks_permission());
+        let answer =
+            Answer { decision: ApprovalDecision::Deny, message: Some("not today".to_owned()), answers: None };
+        let mut out = Vec::new();
+        assert!(client.codec.answer("9", &answer, now(), &mut out));
+        assert_eq!(sent(&out)[0]["result"]["outcome"]["optionId"], "no");
+        let told = client.hears(&json!({"id": 3, "result": {"stopReason": stop}}));
+        let said = json!([{"type": "text", "text": "I said no to `rm`: not today"}]);
+        assert_eq!(told[0]["params"], json!({"sessionId": "s", "prompt": said}));
+        assert_eq!(client.ends(), Vec::<&TurnEnd>::new(), "the agent goes on");
+        client.hears(&json!({"id": 4, "result": {"stopReason": "end_turn"}}));
+        assert_eq!(client.ends(), [&TurnEnd::Completed { summary: None }]);
+    }
+}
+
+#[test]
 fn an_interrupt_answers_what_was_asked_and_cancels() {
     let mut client = working(PermissionMode::Ask);
     client.hears(&asks_permission());

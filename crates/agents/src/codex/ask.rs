@@ -144,6 +144,15 @@ impl Pending {
         }
     }
 
+    /// Why a person said no, where the answer has no place for it.
+    pub(super) fn reason(&self, answer: &Answer) -> Option<String> {
+        if self.is_question() {
+            return None;
+        }
+        let (name, input) = self.tool(None);
+        answer.reason(&self.title(&name, &input))
+    }
+
     /// The most lasting yes that is offered.
     fn always(&self) -> Value {
         let offered = list(&self.params, "availableDecisions");

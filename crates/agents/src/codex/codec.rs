@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use warren_domain::{
-    AgentType, ApprovalDecision, ApprovalKind, Block, Draft, ErrorCode, EventBody, PermissionMode, Timestamp,
+    AgentType, ApprovalDecision, ApprovalKind, Block, Content, Draft, ErrorCode, EventBody, PermissionMode,
+    Timestamp,
 };
 
 use super::{
@@ -211,6 +212,20 @@ impl CodexCodec {
         }
         self.asked.insert(ask.key.clone(), pending);
         out.push(Output::Asked(ask));
+    }
+
+    /// Says why a person said no: the answer itself has no place for words, but the turn goes on and listens.
+    fn tell_reason(&mut self, pending: &Pending, answer: &Answer, out: &mut Vec<Output>) {
+        let (thread, item) = pending.about();
+        let is_main = thread.is_none() || thread == self.story.main.as_deref();
+        let Some(said) = pending.reason(answer).filter(|_| is_main) else { return };
+        let (Some(thread), Some(turn)) = (&self.story.main, &self.turn) else { return };
+        let message = format!("{}-reason", item.unwrap_or(turn));
+        let params = json!({
+            "threadId": thread, "expectedTurnId": turn, "clientUserMessageId": message,
+            "input": input(&Content::Text(said)),
+        });
+        out.push(self.requests.request(Purpose::Steer, "turn/steer", &params));
     }
 
     /// A notification. `false`: nobody knows it.
@@ -437,6 +452,7 @@ impl Codec for CodexCodec {
     fn answer(&mut self, key: &str, answer: &Answer, _at: Timestamp, out: &mut Vec<Output>) -> bool {
         let Some(pending) = self.asked.remove(key) else { return false };
         out.push(rpc::response(&pending.id, &pending.answer(answer)));
+        self.tell_reason(&pending, answer, out);
         true
     }
 

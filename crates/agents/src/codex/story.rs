@@ -12,7 +12,7 @@ use super::{
     item::{Item, Spawn, Tool, What},
     scribe::{Growing, Scribe},
 };
-use crate::subagents::SubagentThread;
+use crate::subagent::Thread;
 
 /// What Codex's subagents are called: only some sources know the nickname it gives them.
 const SUBAGENT: &str = "agent";
@@ -31,7 +31,7 @@ pub(super) struct Story {
 
 #[derive(Debug)]
 struct Subagent {
-    thread: SubagentThread,
+    thread: Thread,
     /// The caller, as Codex names it, and the block that stands for the subagent there.
     caller: String,
     block: Option<Block>,
@@ -265,14 +265,8 @@ impl Story {
         let parent = scribe.thread().clone();
         let tool_use_id = item.map(|item| scribe.ids.of(item, "tool", &key));
         let id = self.scribe(thread).thread().clone();
-        let opened = SubagentThread {
-            thread: id,
-            name: Some(SUBAGENT.to_owned()),
-            task: prompt.to_owned(),
-            tool_use_id,
-            parent,
-        };
-        out.extend(opened.opened(at));
+        let opened = Thread { id, name: Some(SUBAGENT.to_owned()) };
+        out.extend(opened.opened(prompt, tool_use_id, parent, at));
         let subagent =
             Subagent { thread: opened, caller: caller.to_owned(), block: None, has_task: true, closed: None };
         self.subagents.insert(thread.to_owned(), subagent);
@@ -302,7 +296,7 @@ impl Story {
         out: &mut Vec<Draft>,
     ) {
         let Some(subagent) = self.subagents.get_mut(thread) else { return };
-        out.extend(subagent.thread.closed(status, report.as_deref(), None, at));
+        out.extend(subagent.thread.closed(status, report.clone().map(Value::String), None, at));
         let ended = subagent.block.clone().map(|mut block| {
             if let Block::Subagent { status: of_block, output, .. } = &mut block {
                 *of_block = status;

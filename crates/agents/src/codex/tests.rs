@@ -157,6 +157,23 @@ fn what_is_asked_is_answered_in_its_own_words() {
 }
 
 #[test]
+fn why_a_person_said_no_is_told_to_the_turn_that_goes_on() {
+    let (mut codec, _) = working(PermissionMode::Ask, None);
+    let params = json!({"threadId": "t", "itemId": "c", "command": "bash -lc ls"});
+    let ask = json!({"id": 0, "method": "item/commandExecution/requestApproval", "params": params});
+    hears(codec.as_mut(), &ask);
+    let (decision, message) = (ApprovalDecision::Deny, Some("not today".to_owned()));
+    let mut out = Vec::new();
+    assert!(codec.answer("0", &Answer { decision, message, answers: None }, now(), &mut out));
+    let sent = sent(&out);
+    assert_eq!(sent[0]["result"], json!({"decision": "decline"}));
+    let input = json!([{"type": "text", "text": "I said no to `ls`: not today"}]);
+    let steered =
+        json!({"threadId": "t", "expectedTurnId": "u", "clientUserMessageId": "c-reason", "input": input});
+    assert_eq!((&sent[1]["method"], &sent[1]["params"]), (&json!("turn/steer"), &steered));
+}
+
+#[test]
 fn a_thread_that_cannot_be_opened_is_a_failure_and_the_prompt_is_kept() {
     let (profile, programs) = (profile(), programs());
     let (mut codec, mut out) = (Codex.codec(&request(&profile, &programs, &[])), Vec::new());

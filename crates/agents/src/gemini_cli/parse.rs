@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Deserializer, value::RawValue};
+use serde_json::{Deserializer, Value, value::RawValue};
 use warren_domain::{BlockStatus, ConversationId, Conversations, Draft, EventBody, Timestamp};
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     native::{ToolCall, time},
     record::{Role, prompt_text},
 };
-use crate::{Parsed, subagents::SubagentThread, transcripts::Unread};
+use crate::{Parsed, subagent::Thread, transcripts::Unread};
 
 /// A subagent's chat.
 struct Child {
@@ -135,13 +135,10 @@ fn thread(child: &Child, origin: Option<&Origin>) -> Vec<Draft> {
     let began =
         task.map_or(start(&child.chat), |task| time(task.record.timestamp.as_deref(), start(&child.chat)));
     let call = origin.map(|origin| Call::of(&origin.call, origin.at));
-    let opened = SubagentThread {
-        thread: child.id.clone(),
-        name: call.as_ref().and_then(Call::agent_name),
-        task: task.map(|task| prompt_text(&task.record)).unwrap_or_default(),
-        tool_use_id: call.as_ref().map(|call| call.id.clone()),
-        parent: origin.map_or(ConversationId::main(), |origin| origin.parent.clone()),
-    };
+    let thread = Thread { id: child.id.clone(), name: call.as_ref().and_then(Call::agent_name) };
+    let task = task.map(|task| prompt_text(&task.record)).unwrap_or_default();
+    let parent = origin.map_or(ConversationId::main(), |origin| origin.parent.clone());
+    let opened = thread.opened(&task, call.map(|call| call.id), parent, began);
     let last = shown.last().map_or(began, |last| time(last.record.timestamp.as_deref(), began));
     let (status, report, ended) = match origin {
         Some(origin) => {
@@ -151,9 +148,9 @@ fn thread(child: &Child, origin: Option<&Origin>) -> Vec<Draft> {
         // Whoever called it never heard of its end.
         None => (BlockStatus::Error, None, last),
     };
-    let closed = opened.closed(status, report.as_deref(), Some(child.chat.usage()), ended);
+    let closed = thread.closed(status, report.map(Value::String), Some(child.chat.usage()), ended);
     let said = drafts(&child.chat, &child.id, Role::Prompt);
-    opened.opened(began).into_iter().chain(said).chain(closed).collect()
+    opened.into_iter().chain(said).chain(closed).collect()
 }
 
 /// When a chat began: the time of what has none of its own.

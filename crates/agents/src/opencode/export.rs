@@ -14,6 +14,8 @@ const MAX_DEPTH: usize = 16;
 #[derive(Default)]
 pub(super) struct Export<'a> {
     pub(super) session: Session,
+    /// It stands among another's children, whether or not that other one could be read.
+    pub(super) is_child: bool,
     pub(super) messages: Vec<Entry<'a>>,
 }
 
@@ -25,7 +27,7 @@ pub(super) struct Entry<'a> {
     pub(super) parts: Vec<&'a RawValue>,
 }
 
-/// All sessions in a text, the main one first. None, if it is no export. What is in it but not understood goes to `lost`.
+/// All sessions in a text, the main one first if it is there. None, if it is no export. What is in it but not understood goes to `lost`.
 pub(super) fn read<'a>(text: &'a str, lost: &mut dyn FnMut(&'a str)) -> Vec<Export<'a>> {
     // Some versions say what they do before they do it.
     let begin = text.find(['{', '[']).unwrap_or(text.len());
@@ -35,7 +37,7 @@ pub(super) fn read<'a>(text: &'a str, lost: &mut dyn FnMut(&'a str)) -> Vec<Expo
 }
 
 fn read_session<'a>(text: &'a str, depth: usize, found: &mut Vec<Export<'a>>, lost: &mut dyn FnMut(&'a str)) {
-    let mut export = Export::default();
+    let mut export = Export { is_child: depth > 0, ..Export::default() };
     let mut children = None;
     let is_list = text.starts_with('[');
     if is_list {

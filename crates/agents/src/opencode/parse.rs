@@ -43,23 +43,31 @@ pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
     let children: Vec<_> = subagents.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes)).collect();
     let mut parser = Parser::default();
     let exports = parser.read(&main);
-    if let Some(first) = exports.first() {
-        parser.translator.set_root(&first.session.id);
-    } else {
+    if exports.is_empty() {
         parser.tell_lines(&main);
+    } else {
+        parser.translator.set_root(&root(&exports));
     }
-    let root = exports.first().map(|export| export.session.id.clone());
     parser.add(exports);
     for text in &children {
-        let exports = parser.read(text);
+        let mut exports = parser.read(text);
+        exports.iter_mut().for_each(|export| export.is_child = true);
         parser.add(exports);
     }
     parser.open_in_order();
-    if let Some(root) = root {
+    if let Some(root) = parser.translator.root().map(str::to_owned) {
         parser.tell_session(&root, i64::MAX, 0);
     }
     parser.tell_the_rest();
     parser.finish()
+}
+
+/// The session that is the conversation itself. Where it is torn off, its children may still name it, and if they do not,
+/// nothing that is there has this name.
+fn root(exports: &[Export<'_>]) -> String {
+    let main = exports.iter().find(|export| !export.is_child).map(|export| &export.session.id);
+    let named = || exports.iter().find_map(|export| export.session.parent.as_ref());
+    main.or_else(named).cloned().unwrap_or_default()
 }
 
 impl<'a> Parser<'a> {
@@ -69,7 +77,10 @@ impl<'a> Parser<'a> {
     }
 
     fn add(&mut self, exports: Vec<Export<'a>>) {
-        for Export { session, messages } in exports {
+        for Export { mut session, messages, is_child } in exports {
+            if is_child && session.parent.is_none() {
+                session.parent = self.translator.root().map(str::to_owned);
+            }
             let created = session.time.created.map(millis).unwrap_or_default();
             let telling = Telling { messages: messages.into(), created };
             self.sessions.entry(session.id.clone()).or_insert(telling);

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use warren_agents::{Prompt, TurnEnd};
 use warren_domain::{
-    BlockId, Content, Diagnostics, ErrorCode, EventBody, OpenBlocks, Outcome, RunId, Timestamp, Usage,
+    BlobHash, BlockId, Content, Diagnostics, ErrorCode, EventBody, OpenBlocks, Outcome, RunId, Timestamp,
+    Usage,
 };
 use warren_store::RunRecord;
 
@@ -42,6 +43,8 @@ pub(super) struct ActiveRun {
     /// A model call was refused because nothing may be spent any more.
     pub(super) is_over_budget: bool,
     pub(super) diagnostics: Option<Diagnostics>,
+    /// The agent's last lines, once they are kept.
+    pub(super) last_lines: Option<BlobHash>,
     pub(super) soft_at: Option<Instant>,
     pub(super) hard_at: Option<Instant>,
     pub(super) kill_at: Option<Instant>,
@@ -83,6 +86,7 @@ impl ActiveRun {
             outcome: None,
             is_over_budget: false,
             diagnostics: None,
+            last_lines: None,
             soft_at: budget.0.map(|soft| now + soft),
             hard_at: Some(now + budget.1),
             kill_at: None,
@@ -201,12 +205,9 @@ impl ActiveRun {
             None => (None, None),
         };
         let stderr_tail = exit.map(|exit| exit.stderr_tail.clone()).filter(|tail| !tail.is_empty());
-        self.diagnostics.clone().unwrap_or(Diagnostics {
-            exit_code,
-            signal,
-            stderr_tail,
-            ..Diagnostics::default()
-        })
+        let own = Diagnostics { exit_code, signal, stderr_tail, ..Diagnostics::default() };
+        let known = self.diagnostics.clone().unwrap_or(own);
+        Diagnostics { last_lines: self.last_lines.clone(), ..known }
     }
 
     /// How it ended, all signs taken together. Why it was stopped counts more than what the agent made of it.

@@ -16,7 +16,7 @@ use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{ExecRequest, Exit, Leftovers};
 use warren_sandbox::{CallError, Exec, ExecOutput, ExecStdin, Sandbox};
 
-use super::signal::Signal;
+use super::{signal::Signal, tail::Tail};
 
 /// The longest line that is taken whole. What is longer is cut there and the rest skipped.
 const MAX_LINE: usize = 8 << 20;
@@ -41,6 +41,7 @@ pub(super) struct Agent {
     /// Dropped to end the agent's stdin.
     stdin: Option<mpsc::Sender<Bytes>>,
     signals: mpsc::Sender<u8>,
+    said: Tail,
 }
 
 /// How an agent ended.
@@ -77,7 +78,7 @@ impl Agent {
         // A signal that finds it full comes right after others that end the same process.
         let (signals, orders) = mpsc::channel(8);
         tasks.spawn(TaskKind::Sandbox, follow(run, exec, orders, to));
-        Ok(Self { codec, pending: Vec::new(), stdin: Some(stdin), signals })
+        Ok(Self { codec, pending: Vec::new(), stdin: Some(stdin), signals, said: Tail::default() })
     }
 
     /// Puts bytes into its stdin. Says whether there was room.
@@ -94,8 +95,16 @@ impl Agent {
     /// Reads lines. What follows from them is in the result, after what was pending.
     pub(super) fn decode(&mut self, lines: &[Line], at: Timestamp) -> Vec<Output> {
         let mut out = self.take_pending();
-        lines.iter().for_each(|line| self.codec.decode(&line.text, at, &mut out));
+        for line in lines {
+            self.said.push(&line.text);
+            self.codec.decode(&line.text, at, &mut out);
+        }
         out
+    }
+
+    /// The last lines it printed, if it printed any.
+    pub(super) fn last_lines(&self) -> Option<Bytes> {
+        self.said.joined()
     }
 
     /// What the end of the process means.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use warren_agents::{Adapter, Launch, LaunchError, LaunchRequest, Prompt};
 use warren_domain::{
-    BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
+    BlobHash, BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
     RunOptions, RunStatus, Usage,
 };
 use warren_models::{Budget, BudgetLimits, Charge};
@@ -264,10 +264,26 @@ impl SessionTask {
         }
     }
 
-    async fn conclude(&mut self, run: ActiveRun) -> Result<(), RecordError> {
+    async fn conclude(&mut self, mut run: ActiveRun) -> Result<(), RecordError> {
         let run_id = run.record.run_id;
+        if !matches!(run.outcome(), Outcome::Completed { .. }) {
+            run.last_lines = self.keep_last_lines(&run).await;
+        }
         let drafts = run.blocks.cut_short(run_id);
         self.finish(drafts, run.outcome(), run.record).await
+    }
+
+    /// Keeps what the agent said last. A run ends all the same when that cannot be kept.
+    async fn keep_last_lines(&self, run: &ActiveRun) -> Option<BlobHash> {
+        let lines = run.agent.as_ref()?.last_lines()?;
+        match self.shared.parts.store.blobs.put_blob(&self.identity.partition, lines).await {
+            Ok(hash) => Some(hash),
+            Err(error) => {
+                let session = self.identity.session;
+                tracing::error!(%session, error = &error as &dyn std::error::Error, "an agent's last lines were not kept");
+                None
+            }
+        }
     }
 
     /// A run whose owner is gone: nobody can carry it on.

@@ -220,7 +220,7 @@ impl ClaudeCodec {
             input.as_str().unwrap_or_default().clone_into(&mut own_task);
         }
         let name = own_name.or(name).unwrap_or_else(|| "general-purpose".to_owned());
-        let thread = Thread { id: ConversationId(id).bounded(), name };
+        let thread = Thread { id: ConversationId(id).bounded(), name: Some(name) };
         let task = task.unwrap_or(own_task);
         let agent = AgentThread { thread, task, stage: Stage::Announced, last_text: None };
         self.agents.insert(call.to_owned(), agent);

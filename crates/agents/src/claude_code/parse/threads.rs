@@ -58,7 +58,7 @@ impl Frame {
     }
 
     fn around(self, blocks: Vec<Block>, id: ConversationId) -> (ConversationId, Vec<Block>) {
-        let thread = Thread { id, name: self.name };
+        let thread = Thread { id, name: Some(self.name) };
         let blocks = framed(&thread, blocks, self.ended);
         (thread.id, blocks)
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use warren_domain::{BlockId, BlockStatus, ConversationId, Draft, EventBody, Timestamp};
 
 use super::{GeminiCodec, Output, update};
@@ -17,7 +17,7 @@ use crate::{
         record::{Role, prompt_text},
         text,
     },
-    subagents::SubagentThread,
+    subagent,
 };
 
 /// The threads of one process, in the order in which their files appeared.
@@ -31,7 +31,7 @@ struct Thread {
     waiting: Vec<usize>,
     /// Blocks that are whole.
     shown: HashSet<BlockId>,
-    opened: Option<SubagentThread>,
+    opened: Option<subagent::Thread>,
     is_closed: bool,
 }
 
@@ -80,7 +80,7 @@ impl GeminiCodec {
         thread.open(Some(&Call::of(answered, at)), at, out);
         let report = blocks::output(answered);
         let ended = time(answered.timestamp.as_deref(), at);
-        thread.close(blocks::status(answered), Some(&report), ended, out);
+        thread.close(blocks::status(answered), Some(report), ended, out);
     }
 
     /// Ends the threads whose call was never answered.
@@ -123,14 +123,10 @@ impl Thread {
         let mut records = self.waiting.iter().map(|index| self.chat.entry(*index));
         let task = records.find(|entry| entry.role == Role::Prompt);
         let began = time(task.and_then(|task| task.record.timestamp.as_deref()), at);
-        let opened = SubagentThread {
-            thread: ConversationId(self.id.clone()),
-            name: call.and_then(Call::agent_name),
-            task: self.task().unwrap_or_default(),
-            tool_use_id: call.map(|call| call.id.clone()),
-            parent: ConversationId::main(),
-        };
-        out.extend(opened.opened(began).map(Output::Event));
+        let opened =
+            subagent::Thread { id: ConversationId(self.id.clone()), name: call.and_then(Call::agent_name) };
+        let (task, by) = (self.task().unwrap_or_default(), call.map(|call| call.id.clone()));
+        out.extend(opened.opened(&task, by, ConversationId::main(), began).map(Output::Event));
         self.opened = Some(opened);
         self.show(at, out);
     }
@@ -157,11 +153,11 @@ impl Thread {
         }
     }
 
-    fn close(&mut self, status: BlockStatus, report: Option<&str>, at: Timestamp, out: &mut Vec<Output>) {
+    fn close(&mut self, status: BlockStatus, report: Option<String>, at: Timestamp, out: &mut Vec<Output>) {
         if let Some(opened) = &self.opened
             && !std::mem::replace(&mut self.is_closed, true)
         {
-            let closed = opened.closed(status, report, Some(self.chat.usage()), at);
+            let closed = opened.closed(status, report.map(Value::String), Some(self.chat.usage()), at);
             out.extend(closed.map(Output::Event));
         }
     }
