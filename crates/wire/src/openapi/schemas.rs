@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use utoipa::{ToSchema, openapi::RefOr, openapi::schema::Schema};
-use warren_domain::{AgentProfile, Event};
+use warren_domain::{AgentProfile, ErrorCode, Event};
 
 use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
@@ -53,7 +53,56 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<TokenList>(&mut found);
     add::<UsageReport>(&mut found);
     add::<WhoAmI>(&mut found);
-    found.into_iter().filter_map(|(name, schema)| Some((name, serde_json::to_value(schema).ok()?))).collect()
+    let mut all: BTreeMap<_, _> = found
+        .into_iter()
+        .filter_map(|(name, schema)| Some((name, serde_json::to_value(schema).ok()?)))
+        .collect();
+    for name in CAMEL_CASED {
+        all.get_mut(name).map(camel_case_fields);
+    }
+    if let Some(codes) = all.get_mut("ErrorCode") {
+        codes["enum"] = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    }
+    all
+}
+
+/// Enums whose variants' fields serde renames all at once, which the derive of schemas does not see; nor does it see a
+/// name that a macro wrote, as those of the error codes.
+const CAMEL_CASED: [&str; 3] = ["EventBody", "Block", "ContentPart"];
+
+/// Gives the fields of every variant the names that are sent.
+fn camel_case_fields(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+                *properties = std::mem::take(properties)
+                    .into_iter()
+                    .map(|(key, value)| (camel_case(&key), value))
+                    .collect();
+            }
+            if let Some(Value::Array(required)) = fields.get_mut("required") {
+                for name in required {
+                    if let Value::String(name) = name {
+                        *name = camel_case(name);
+                    }
+                }
+            }
+            fields.values_mut().for_each(camel_case_fields);
+        }
+        Value::Array(items) => items.iter_mut().for_each(camel_case_fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn camel_case(name: &str) -> String {
+    let mut parts = name.split('_');
+    let mut camel = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut letters = part.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(letters.as_str());
+    }
+    camel
 }
 
 fn add<T: ToSchema>(found: &mut Vec<(String, RefOr<Schema>)>) {

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use warren_domain::{Block, EventBody};
 
 use super::openapi;
 use crate::ROUTES;
@@ -86,4 +87,36 @@ fn requests_refuse_unknown_fields_in_the_document_too() {
         let schema = &document["components"]["schemas"][route.schema];
         assert_eq!(schema["additionalProperties"], false, "{}", route.schema);
     }
+}
+
+#[test]
+fn the_document_names_the_fields_of_events_and_blocks_as_they_are_sent() {
+    let document = openapi("1.2.3");
+    let schemas = &document["components"]["schemas"];
+    for sent in [
+        json!({"type":"session_created","agentType":"builtin","profile":"default","forkedFrom":null}),
+        json!({"type":"run_started","input":"x","baseVersion":1}),
+        json!({"type":"text_delta","blockId":"b","delta":"x"}),
+        json!({"type":"metadata_update","usage":{},"costUSD":0.5,"contextTokens":3}),
+        json!({"type":"file_changed","path":"a","change":"created","sizeBytes":1}),
+    ] {
+        serde_json::from_value::<EventBody>(sent.clone()).expect("it is an event");
+        assert_eq!(unknown_fields(&schemas["EventBody"], &sent), Vec::<&String>::new());
+    }
+    let block = json!({"type":"tool_result","id":"r","timestamp":"2026-01-01T00:00:00.000Z","toolUseId":"u","output":"","isError":false,"durationMs":1,"renderOutputAsMarkdown":true});
+    serde_json::from_value::<Block>(block.clone()).expect("it is a block");
+    assert_eq!(unknown_fields(&schemas["Block"], &block), Vec::<&String>::new());
+    assert_eq!(schemas["ErrorCode"]["enum"][0], "BAD_REQUEST");
+}
+
+/// Fields of `sent` that the schema's variant of its type does not know.
+fn unknown_fields<'a>(schema: &Value, sent: &'a Value) -> Vec<&'a String> {
+    let variants = schema["oneOf"].as_array().expect("variants");
+    let known = |variant: &Value, key: &String| {
+        let inside = variant["allOf"].as_array().map_or(std::slice::from_ref(variant), Vec::as_slice);
+        inside.iter().any(|part| part["properties"].get(key).is_some())
+    };
+    let is_it = |variant: &&Value| variant.to_string().contains(&format!("[{}]", sent["type"]));
+    let variant = variants.iter().find(is_it).expect("the variant is in the document");
+    sent.as_object().expect("an object").keys().filter(|key| !known(variant, key)).collect()
 }

@@ -212,7 +212,7 @@ export interface components {
             /** @description What this call does, for people. */
             description?: string | null;
             /** @description A name for people. */
-            display_name?: string | null;
+            displayName?: string | null;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
             /** @description Its arguments. */
@@ -222,9 +222,9 @@ export interface components {
             /** @description When it was called. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The tool's name as the agent knows it. */
-            tool_name: string;
+            toolName: string;
             /** @description Pairs it with its result. */
-            tool_use_id: string;
+            toolUseId: string;
             /** @enum {string} */
             type: "tool_use";
         } | {
@@ -232,19 +232,19 @@ export interface components {
              * Format: int64
              * @description How long it took.
              */
-            duration_ms?: number | null;
+            durationMs?: number | null;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
             /** @description The tool failed. */
-            is_error: boolean;
+            isError: boolean;
             /** @description The answer: text, or whatever the tool gave. */
             output: unknown;
             /** @description The output is markdown. */
-            render_output_as_markdown?: boolean | null;
+            renderOutputAsMarkdown?: boolean | null;
             /** @description When it answered. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description Which call it answers. */
-            tool_use_id: string;
+            toolUseId: string;
             /** @enum {string} */
             type: "tool_result";
         } | {
@@ -267,7 +267,7 @@ export interface components {
              * Format: int64
              * @description How long it took.
              */
-            duration_ms?: number | null;
+            durationMs?: number | null;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
             /** @description The task it was given. */
@@ -279,11 +279,11 @@ export interface components {
             /** @description How far it is. */
             status: components["schemas"]["BlockStatus"];
             /** @description The thread's conversation id. */
-            subagent_id: string;
+            subagentId: string;
             /** @description When it was called. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The tool call that made it. */
-            tool_use_id?: string | null;
+            toolUseId?: string | null;
             /** @enum {string} */
             type: "subagent";
         } | {
@@ -337,7 +337,7 @@ export interface components {
             /** @description Base64 of the picture's bytes. */
             image: string;
             /** @description Its MIME type. */
-            media_type: string;
+            mediaType: string;
         } | {
             /** @description Path relative to the sandbox's root of uploads. */
             file: string;
@@ -370,7 +370,7 @@ export interface components {
          * @description A stable name of a failure. Each has a page in `docs/errors/`.
          * @enum {string}
          */
-        ErrorCode: "BadRequest" | "Unauthorized" | "BudgetExceeded" | "Forbidden" | "NotFound" | "MethodNotAllowed" | "NotAcceptable" | "Conflict" | "RunInProgress" | "ApprovalNotPending" | "VersionConflict" | "SessionElsewhere" | "SessionEnded" | "TooLarge" | "UnsupportedMediaType" | "Misdirected" | "IdempotencyMismatch" | "QueueFull" | "Internal" | "Unavailable" | "Timeout" | "SandboxError" | "IsolationMissing" | "AgentError" | "AgentUnknown" | "LlmError" | "ServerRestarted" | "OutOfMemory" | "DiskLimit";
+        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "BUDGET_EXCEEDED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "RUN_IN_PROGRESS" | "APPROVAL_NOT_PENDING" | "VERSION_CONFLICT" | "SESSION_ELSEWHERE" | "SESSION_ENDED" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MISDIRECTED" | "IDEMPOTENCY_MISMATCH" | "QUEUE_FULL" | "INTERNAL" | "UNAVAILABLE" | "TIMEOUT" | "SANDBOX_ERROR" | "ISOLATION_MISSING" | "AGENT_ERROR" | "AGENT_UNKNOWN" | "LLM_ERROR" | "SERVER_RESTARTED" | "OUT_OF_MEMORY" | "DISK_LIMIT";
         /** @description One numbered entry of a session's log. Never changed once written; new fields are only added. */
         Event: components["schemas"]["EventBody"] & {
             /** @description The thread it belongs to. */
@@ -387,8 +387,8 @@ export interface components {
         };
         /** @description What happened. Past tense or noun; the names are the protocol. */
         EventBody: {
-            agent_type: components["schemas"]["AgentType"];
-            forked_from?: components["schemas"]["ForkedFrom"] | null;
+            agentType: components["schemas"]["AgentType"];
+            forkedFrom?: components["schemas"]["ForkedFrom"] | null;
             name?: string | null;
             profile: components["schemas"]["ProfileId"];
             /** @enum {string} */
@@ -412,7 +412,7 @@ export interface components {
             /** @enum {string} */
             type: "run_queued";
         } | {
-            base_version: components["schemas"]["Version"];
+            baseVersion: components["schemas"]["Version"];
             grant?: unknown;
             input: components["schemas"]["Content"];
             toggles?: unknown;
@@ -423,12 +423,12 @@ export interface components {
             /** @enum {string} */
             type: "block_start";
         } | {
-            block_id: components["schemas"]["BlockId"];
+            blockId: components["schemas"]["BlockId"];
             delta: string;
             /** @enum {string} */
             type: "text_delta";
         } | {
-            block_id: components["schemas"]["BlockId"];
+            blockId: components["schemas"]["BlockId"];
             /** @enum {string} */
             type: "block_update";
             updates: {
@@ -439,13 +439,13 @@ export interface components {
             /** @enum {string} */
             type: "block_complete";
         } | {
-            block_id: components["schemas"]["BlockId"];
+            blockId: components["schemas"]["BlockId"];
             reason: string;
             /** @enum {string} */
             type: "block_discarded";
         } | {
             /** Format: int64 */
-            context_tokens?: number | null;
+            contextTokens?: number | null;
             /** Format: double */
             costUSD: number;
             model?: string | null;
@@ -458,7 +458,7 @@ export interface components {
         }) | {
             /** Format: int32 */
             attempt: number;
-            next_at?: components["schemas"]["Timestamp"] | null;
+            nextAt?: components["schemas"]["Timestamp"] | null;
             reason: string;
             /** @enum {string} */
             type: "retrying";
@@ -490,7 +490,7 @@ export interface components {
         }) | {
             output?: unknown;
             status: components["schemas"]["BlockStatus"];
-            subagent_id: string;
+            subagentId: string;
             /** @enum {string} */
             type: "subagent_completed";
             usage?: components["schemas"]["Usage"] | null;
@@ -499,7 +499,7 @@ export interface components {
             hash?: components["schemas"]["BlobHash"] | null;
             path: string;
             /** Format: int64 */
-            size_bytes?: number | null;
+            sizeBytes?: number | null;
             /** @enum {string} */
             type: "file_changed";
         } | {
