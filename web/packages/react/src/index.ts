@@ -1,1 +1,13 @@
-export type * from "./wire/types";
+export * from "./core";
+export { WarrenProvider, WarrenProvider as AgentServiceProvider, useWarrenClient, type WarrenProviderProps } from "./provider";
+export { useAgentSession } from "./hooks/useAgentSession";
+export { useApprovals } from "./hooks/useApprovals";
+export { useArtifacts } from "./hooks/useArtifacts";
+export { useEvents } from "./hooks/useEvents";
+export { useLive } from "./hooks/live";
+export { useBlock, useMessages } from "./hooks/useMessages";
+export { useResource } from "./hooks/useResource";
+export { useSessionList } from "./hooks/useSessionList";
+export { useSubagents } from "./hooks/useSubagents";
+export { useVersions } from "./hooks/useVersions";
+export { useWorkspaceFiles } from "./hooks/useWorkspaceFiles";

@@ -1,0 +1,151 @@
+// Every call by its name. No state but the stores of sessions that are in use.
+import type {
+  Artifact, FileListing, Replay, Version, VersionDiff, VersionPage,
+} from "../wire/contract";
+import type {
+  AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Content, LogLine, MessageAccepted, MessageSend,
+  RunItem, RunPage, RuntimeSessionData, SandboxItem, SessionCreate, SessionListItem, SessionPage, SessionPatch, TokenCreate,
+  TokenCreated, TokenItem, UsageReport, WhoAmI,
+} from "../wire/types";
+import { ListStore } from "./list";
+import { sseTransport, type SseOptions } from "./sse";
+import { SessionStore, type StoreOptions } from "./store";
+import type { Call, Transport } from "./transport";
+
+export type ClientOptions = SseOptions & StoreOptions & { transport?: Transport };
+
+export type SessionQuery = { q?: string; type?: string; state?: string; limit?: number; cursor?: string };
+
+const id = encodeURIComponent;
+
+export class WarrenClient {
+  readonly transport: Transport;
+  readonly #stores = new Map<string, SessionStore>();
+  readonly #lists = new Map<string, ListStore>();
+
+  constructor(private readonly options: ClientOptions = {}) {
+    this.transport = options.transport ?? sseTransport(options);
+  }
+
+  /** The live store of a session; the same one for all who ask. */
+  store(sessionId: string): SessionStore {
+    const store = this.#stores.get(sessionId) ?? new SessionStore(this, sessionId, this.options);
+    this.#stores.set(sessionId, store);
+    return store;
+  }
+
+  /** The live list of sessions that match; the same one for all who ask the same. */
+  list(query: SessionQuery = {}): ListStore {
+    const key = JSON.stringify([query.q ?? "", query.type ?? "", query.state ?? ""]);
+    const list = this.#lists.get(key) ?? new ListStore(this, query, this.options);
+    this.#lists.set(key, list);
+    return list;
+  }
+
+  async json<T>(path: string, call?: Call): Promise<T> {
+    const response = await this.transport.fetch(path, call);
+    return (response.status === 204 ? undefined : await response.json()) as T;
+  }
+
+  async nothing(path: string, call?: Call): Promise<void> {
+    await this.transport.fetch(path, call);
+  }
+
+  #session<T>(session: string, rest = "", call?: Call): Promise<T> {
+    return this.json<T>(`/api/sessions/${id(session)}${rest}`, call);
+  }
+
+  // Who may come in.
+  who = (signal?: AbortSignal) => this.json<WhoAmI>("/api/auth", { signal });
+  signIn = (token: string) => this.json<WhoAmI>("/api/auth/sign-in", { method: "POST", body: { token } });
+  signOut = () => this.nothing("/api/auth/sign-out", { method: "POST" });
+  tokens = () => this.json<{ tokens: TokenItem[] }>("/api/tokens");
+  createToken = (token: TokenCreate) => this.json<TokenCreated>("/api/tokens", { method: "POST", body: token });
+  revokeToken = (token: string) => this.nothing(`/api/tokens/${id(token)}`, { method: "DELETE" });
+
+  // The machine.
+  agents = () => this.json<{ agents: AgentItem[] }>("/api/agents");
+  installAgent = (agent: string) => this.json<AgentItem>(`/api/agents/${id(agent)}`, { method: "POST" });
+  removeAgent = (agent: string) => this.nothing(`/api/agents/${id(agent)}`, { method: "DELETE" });
+  profiles = () => this.json<{ profiles: AgentProfile[] }>("/api/profiles");
+  putProfile = (name: string, profile: AgentProfile) =>
+    this.json<AgentProfile>(`/api/profiles/${id(name)}`, { method: "PUT", body: profile });
+  deleteProfile = (name: string) => this.nothing(`/api/profiles/${id(name)}`, { method: "DELETE" });
+  doctor = () => this.json<Record<string, unknown>>("/api/doctor");
+  sandboxes = () => this.json<{ sandboxes: SandboxItem[] }>("/api/sandboxes");
+  usage = (query: { from?: string; to?: string; groupBy?: string }) => this.json<UsageReport>("/api/usage", { query });
+
+  // Sessions.
+  sessions = (query: SessionQuery = {}) => this.json<SessionPage>("/api/sessions", { query });
+  createSession = (body: SessionCreate) => this.json<SessionListItem>("/api/sessions", { method: "POST", body });
+  session = (session: string) => this.#session<RuntimeSessionData>(session);
+  patchSession = (session: string, body: SessionPatch) =>
+    this.#session<SessionListItem>(session, "", { method: "PATCH", body });
+  eraseSession = (session: string) => this.nothing(`/api/sessions/${id(session)}`, { method: "DELETE" });
+  endSession = (session: string, reason?: string) =>
+    this.#session<SessionListItem>(session, "/end", { method: "POST", body: { reason } });
+  sandbox = (session: string) => this.#session<SandboxItem>(session, "/sandbox");
+  startSandbox = (session: string) => this.#session<SandboxItem>(session, "/sandbox/start", { method: "POST" });
+  stopSandbox = (session: string) => this.#session<SandboxItem>(session, "/sandbox/stop", { method: "POST" });
+
+  // Messages, runs, approvals.
+  send = (session: string, body: MessageSend) =>
+    this.#session<MessageAccepted>(session, "/messages", { method: "POST", body });
+  interrupt = (session: string) => this.#session<{ runId: string | null }>(session, "/interrupt", { method: "POST" });
+  runs = (session: string, query: { limit?: number; cursor?: string } = { limit: 200 }) =>
+    this.#session<RunPage>(session, "/runs", { query });
+  rewordRun = (session: string, run: string, content: Content) =>
+    this.#session<RunItem>(session, `/runs/${id(run)}`, { method: "PATCH", body: { content } });
+  dropRun = (session: string, run: string) =>
+    this.nothing(`/api/sessions/${id(session)}/runs/${id(run)}`, { method: "DELETE" });
+  approvals = (query: { sessionId?: string; status?: string } = {}) => this.json<ApprovalPage>("/api/approvals", { query });
+  answer = (approval: string, body: ApprovalAnswer) =>
+    this.json<ApprovalItem>(`/api/approvals/${id(approval)}`, { method: "POST", body });
+  events = (session: string, query: { after?: number; limit?: number }) =>
+    this.#session<{ events: LogLine[]; lastSeq: number; head: number }>(session, "/events", { query });
+
+  // Versions.
+  versions = (session: string, query: { limit?: number; cursor?: string } = {}) =>
+    this.#session<VersionPage>(session, "/versions", { query });
+  version = (session: string, version: number) => this.#session<Version>(session, `/versions/${version}`);
+  diff = (session: string, version: number, against?: number) =>
+    this.#session<VersionDiff>(session, `/versions/${version}/diff`, { query: { against } });
+  versionFiles = (session: string, version: number, path: string) =>
+    this.#session<FileListing>(session, `/versions/${version}/files`, { query: { path } });
+  label = (session: string, version: number, label: string | null) =>
+    this.#session<Version>(session, `/versions/${version}/label`, { method: "PUT", body: { label } });
+  fork = (session: string, body: { version?: number; name?: string; type?: string; profile?: string }) =>
+    this.#session<SessionListItem & { loss?: string[] }>(session, "/fork", { method: "POST", body });
+  restore = (session: string, version: number) =>
+    this.#session<Version>(session, "/restore", { method: "POST", body: { version } });
+  snapshot = (session: string) => this.#session<Version>(session, "/snapshot", { method: "POST" });
+  replayRun = (session: string, run: string) =>
+    this.#session<Replay>(session, `/runs/${id(run)}/replay`, { method: "POST", body: {} });
+  replays = (session: string) => this.#session<{ replays: Replay[] }>(session, "/replays");
+  replay = (session: string, replay: string) => this.#session<Replay>(session, `/replays/${id(replay)}`);
+
+  // Artifacts and files.
+  artifacts = (session: string) => this.#session<{ artifacts: Artifact[] }>(session, "/artifacts");
+  preview = (session: string, artifact: string) =>
+    this.#session<{ url: string }>(session, `/artifacts/${id(artifact)}/preview`, { method: "POST" });
+  artifactContent = (session: string, artifact: string, signal?: AbortSignal) =>
+    this.transport.fetch(`/api/sessions/${id(session)}/artifacts/${id(artifact)}/content`, { signal });
+  files = (session: string, path: string) => this.#session<FileListing>(session, "/fs", { query: { path } });
+  readFile = (session: string, path: string, signal?: AbortSignal) =>
+    this.transport.fetch(`/api/sessions/${id(session)}/fs/read`, { query: { path }, signal });
+  readVersionFile = (session: string, version: number, path: string, signal?: AbortSignal) =>
+    this.transport.fetch(`/api/sessions/${id(session)}/versions/${version}/file`, { query: { path }, signal });
+  writeFile = (session: string, path: string, body: Blob, etag?: string) =>
+    this.transport.fetch(`/api/sessions/${id(session)}/fs`, {
+      method: "PUT", query: { path }, body, headers: etag ? { "If-Match": etag } : {},
+    });
+  removeFile = (session: string, path: string) =>
+    this.nothing(`/api/sessions/${id(session)}/fs`, { method: "DELETE", query: { path } });
+  upload = (session: string, files: readonly File[], path?: string) => {
+    const body = new FormData();
+    for (const file of files) body.append("file", file, file.name);
+    return this.#session<{ files: { path: string; sizeBytes: number }[] }>(session, "/fs/upload", {
+      method: "POST", query: { path }, body,
+    });
+  };
+}

@@ -1,0 +1,30 @@
+import type { Problem } from "../wire/types";
+
+/** The server refused, and said why. `message` is what is wrong; `hint` what to do. */
+export class WarrenError extends Error {
+  override readonly name = "WarrenError";
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly problem: Problem | undefined;
+
+  constructor(status: number, problem: Problem | undefined, fallback: string) {
+    super(problem?.detail || problem?.title || fallback);
+    this.status = status;
+    this.code = problem?.code ?? "UNKNOWN";
+    this.hint = problem?.hint ?? undefined;
+    this.problem = problem;
+  }
+}
+
+/** The server could not be reached: nothing is known about what it did. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+  constructor(cause: unknown) {
+    super("The server cannot be reached.", { cause });
+  }
+}
+
+/** Asking again will not help: the caller may not, or the thing is not there. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof WarrenError && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429;

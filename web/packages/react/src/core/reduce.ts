@@ -1,0 +1,308 @@
+// The fold: what one entry of the log changes. The same as `Conversations::apply` in crates/domain, and proved so on the
+// same recordings (reduce.test.ts).
+import type { Block, Event, LogLine } from "../wire/types";
+import { isBlock } from "./block";
+import { MAIN, threadOf, type Run, type SessionState } from "./state";
+
+/** What was changed, for those who watch a part only. */
+export type Topic =
+  | "session" | "runs" | "spending" | "approvals" | "subagents" | "files" | "artifacts" | "versions" | "retrying"
+  | "compacted" | `order:${string}` | `block:${string}`;
+
+export const blockTopic = (conversation: string, id: string): Topic => `block:${conversation}/${id}`;
+export const orderTopic = (conversation: string): Topic => `order:${conversation}`;
+
+/** Folds one line into `state`, which it changes in place, and adds what it touched to `touched`. */
+export function reduce(state: SessionState, line: LogLine, touched: Set<Topic> = new Set()): void {
+  if (line.type === "log_compacted") {
+    state.compacted = [...state.compacted, { from: line.from, to: line.to }];
+    state.seq = Math.max(state.seq, line.to);
+    touched.add("compacted");
+    return;
+  }
+  state.seq = line.seq ?? state.seq;
+  reduceEvent(state, line, touched);
+}
+
+function reduceEvent(state: SessionState, event: Event, touched: Set<Topic>): void {
+  switch (event.type) {
+    case "block_start":
+    case "block_complete":
+    case "text_delta":
+    case "block_update":
+    case "block_discarded":
+      return reduceBlock(state, event, touched);
+    case "run_queued":
+    case "run_started":
+    case "run_completed":
+    case "run_failed":
+    case "run_interrupted":
+      return reduceRun(state, event, touched);
+    case "session_created":
+    case "session_updated":
+    case "session_status":
+    case "session_ended":
+      return reduceSession(state, event, touched);
+    case "subagent_started":
+    case "subagent_completed":
+      return reduceSubagent(state, event, touched);
+    case "approval_requested":
+    case "approval_resolved":
+      return reduceApproval(state, event, touched);
+    case "artifact_created":
+    case "artifact_updated":
+    case "artifact_deleted":
+    case "port_opened":
+    case "port_closed":
+    case "file_changed":
+    case "version_committed":
+      return reduceOutcome(state, event, touched);
+    case "metadata_update":
+      return reduceSpending(state, event, touched);
+    case "retrying":
+      state.retrying = { attempt: event.attempt, reason: event.reason, nextAt: event.nextAt };
+      touched.add("retrying");
+      return;
+    case "model_called":
+      if (state.retrying) touched.add("retrying");
+      state.retrying = null;
+      return;
+    case "egress_decided":
+    case "context_compacted":
+    case "unrecognized":
+      return;
+    default:
+      // A kind that this client does not know changes nothing it shows. A kind that the document names must be handled.
+      event satisfies never;
+  }
+}
+
+type Of<T extends Event["type"]> = Extract<Event, { type: T }>;
+
+function reduceBlock(
+  state: SessionState,
+  event: Of<"block_start" | "block_complete" | "text_delta" | "block_update" | "block_discarded">,
+  touched: Set<Topic>,
+): void {
+  const conversation = event.conversationId ?? MAIN;
+  const isNewThread = conversation !== MAIN && !state.threads.has(conversation);
+  const thread = threadOf(state, conversation);
+  if (isNewThread) touched.add("subagents");
+  const changed = (id: string) => touched.add(blockTopic(conversation, id));
+  switch (event.type) {
+    case "block_start":
+    case "block_complete":
+      if (thread.put(event.block.id, event.block)) touched.add(orderTopic(conversation));
+      changed(event.block.id);
+      return;
+    case "text_delta": {
+      const block = thread.get(event.blockId);
+      const grown = block && grow(block, event.delta);
+      if (!grown) return;
+      thread.put(event.blockId, grown);
+      changed(event.blockId);
+      return;
+    }
+    case "block_update": {
+      const block = thread.get(event.blockId);
+      const { type: _type, id: _id, ...updates } = event.updates;
+      const updated: unknown = block && { ...block, ...updates };
+      if (!isBlock(updated)) return;
+      thread.put(event.blockId, withoutNulls(updated));
+      changed(event.blockId);
+      return;
+    }
+    case "block_discarded":
+      if (!thread.remove(event.blockId)) return;
+      touched.add(orderTopic(conversation));
+      changed(event.blockId);
+  }
+}
+
+/** The block with streamed text added, or `null` if it is one that does not grow. */
+function grow(block: Block, delta: string): Block | null {
+  if (block.type === "assistant_text" || block.type === "thinking") {
+    return { ...block, content: block.content + delta };
+  }
+  if (block.type !== "tool_result") return null;
+  if (typeof block.output === "string") return { ...block, output: block.output + delta };
+  return block.output === null ? { ...block, output: delta } : null;
+}
+
+/** An optional field that was set to nothing is absent, as the server writes it. Free JSON keeps its nulls. */
+function withoutNulls(block: Block): Block {
+  const free = new Set(["input", "output"]);
+  const kept = Object.entries(block).filter(([key, value]) => value !== null || (free.has(key) && key in block));
+  const whole = Object.fromEntries(kept) as Block;
+  if (whole.type === "subagent" && whole.output === null) delete whole.output;
+  return whole;
+}
+
+function reduceRun(
+  state: SessionState,
+  event: Of<"run_queued" | "run_started" | "run_completed" | "run_failed" | "run_interrupted">,
+  touched: Set<Topic>,
+): void {
+  const runId = event.runId;
+  if (!runId) return;
+  touched.add("runs");
+  const before: Run = state.runs.get(runId) ?? { runId, status: "queued", content: "" };
+  if (event.type === "run_queued") {
+    state.runs.put(runId, { ...before, content: event.content, position: event.position, queuedAt: event.timestamp });
+    return;
+  }
+  if (event.type === "run_started") {
+    const started = { content: event.input, startedAt: event.timestamp, baseVersion: event.baseVersion };
+    state.runs.put(runId, { ...before, ...started, status: "running" });
+    return;
+  }
+  const spent = { usage: event.usage, costUSD: event.costUSD, endedAt: event.timestamp };
+  if (state.retrying) touched.add("retrying");
+  state.retrying = null;
+  if (event.type === "run_failed") {
+    const { code, message, recoverable } = event;
+    state.runs.put(runId, { ...before, ...spent, status: "failed", error: { code, message, recoverable } });
+  } else {
+    const status = event.type === "run_completed" ? "completed" : "interrupted";
+    state.runs.put(runId, { ...before, ...spent, status, version: event.version ?? undefined });
+  }
+  state.spending = { ...state.spending, usage: event.usage, costUSD: totalCost(state) };
+  touched.add("spending");
+}
+
+/** What the run has spent so far; the session's cost is that of all its runs. */
+function reduceSpending(state: SessionState, event: Of<"metadata_update">, touched: Set<Topic>): void {
+  const run = event.runId && state.runs.get(event.runId);
+  if (run) state.runs.put(run.runId, { ...run, usage: event.usage, costUSD: event.costUSD });
+  state.spending = {
+    usage: event.usage,
+    costUSD: totalCost(state),
+    model: event.model ?? state.spending.model,
+    contextTokens: event.contextTokens ?? state.spending.contextTokens,
+  };
+  touched.add("spending");
+}
+
+export const totalCost = (state: SessionState): number =>
+  state.runs.values().reduce((sum, run) => sum + (run.costUSD ?? 0), 0);
+
+function reduceSession(
+  state: SessionState,
+  event: Of<"session_created" | "session_updated" | "session_status" | "session_ended">,
+  touched: Set<Topic>,
+): void {
+  touched.add("session");
+  switch (event.type) {
+    case "session_created":
+      return;
+    case "session_updated": {
+      if (!state.session) return;
+      const { name, metadata, options } = event.changes;
+      state.session = {
+        ...state.session,
+        ...(name != null && { name }),
+        ...(metadata != null && { metadata }),
+        ...(options != null && { options }),
+      };
+      return;
+    }
+    case "session_status":
+      state.runtime = event.runtime;
+      return;
+    case "session_ended":
+      state.ended = event.reason;
+  }
+}
+
+function reduceSubagent(
+  state: SessionState,
+  event: Of<"subagent_started" | "subagent_completed">,
+  touched: Set<Topic>,
+): void {
+  const conversationId = event.conversationId ?? MAIN;
+  touched.add("subagents");
+  if (event.type === "subagent_started") {
+    threadOf(state, conversationId);
+    const { subagentId, name, input, toolUseId, parent, timestamp: startedAt } = event;
+    state.subagents.put(conversationId, {
+      conversationId, subagentId, name, input, toolUseId, parent, startedAt, status: "running",
+    });
+    return;
+  }
+  const known = state.subagents.get(conversationId)
+    ?? state.subagents.values().find((subagent) => subagent.subagentId === event.subagentId);
+  if (!known) return;
+  const { status, timestamp: endedAt } = event;
+  state.subagents.put(known.conversationId, {
+    ...known, status, endedAt, output: event.output ?? known.output, usage: event.usage ?? undefined,
+  });
+}
+
+function reduceApproval(
+  state: SessionState,
+  event: Of<"approval_requested" | "approval_resolved">,
+  touched: Set<Topic>,
+): void {
+  touched.add("approvals");
+  if (event.type === "approval_requested") {
+    const { approvalId, kind, toolUseId, title, detail, options, expiresAt } = event;
+    state.approvals.put(approvalId, {
+      approvalId, kind, toolUseId, title, detail, options, expiresAt,
+      conversationId: event.conversationId ?? MAIN,
+      runId: event.runId ?? undefined,
+      requestedAt: event.timestamp,
+    });
+    return;
+  }
+  const asked = state.approvals.get(event.approvalId);
+  if (!asked) return;
+  const { approvalId, decision, by, message, answers, timestamp: at } = event;
+  state.approvals.put(approvalId, { ...asked, resolution: { approvalId, decision, by, message, answers, at } });
+}
+
+function reduceOutcome(
+  state: SessionState,
+  event: Of<
+    | "artifact_created" | "artifact_updated" | "artifact_deleted" | "port_opened" | "port_closed" | "file_changed"
+    | "version_committed"
+  >,
+  touched: Set<Topic>,
+): void {
+  switch (event.type) {
+    case "artifact_created":
+    case "artifact_updated":
+      state.artifacts.put(event.artifact.id, event.artifact);
+      state.gone.remove(event.artifact.id);
+      touched.add("artifacts");
+      return;
+    case "artifact_deleted":
+      state.artifacts.remove(event.artifact.id);
+      state.gone.put(event.artifact.id, event.artifact.id);
+      touched.add("artifacts");
+      return;
+    case "port_opened":
+      state.ports.put(String(event.port), { port: event.port, previewUrl: event.previewUrl ?? undefined });
+      touched.add("artifacts");
+      return;
+    case "port_closed":
+      state.ports.remove(String(event.port));
+      touched.add("artifacts");
+      return;
+    case "file_changed": {
+      const { path, change, seq, timestamp: at } = event;
+      // The latest change last, so that a reader can show what happened most recently.
+      state.files.remove(path);
+      const file = { path, change, sizeBytes: event.sizeBytes ?? undefined, hash: event.hash ?? undefined, at, seq };
+      state.files.put(path, file);
+      touched.add("files");
+      return;
+    }
+    case "version_committed": {
+      const { version, base, cause, files, blocks, label, seq, timestamp: at } = event;
+      const runId = event.runId ?? undefined;
+      state.versions.put(String(version), { version, base, cause, files, blocks, label, runId, seq, at });
+      if (state.session) state.session = { ...state.session, version };
+      touched.add("versions").add("session");
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// One live session: loads it whole, follows its log from there, and tells those who watch a part.
+import type { ApprovalItem, Block, Content, LogLine, MessageSend, RunItem, RuntimeSessionData } from "../wire/types";
+import type { WarrenClient } from "./client";
+import { Connection, systemClock, type Clock, type ConnectionState } from "./connection";
+import { announcedBy, confirmedBy, type PendingMessage } from "./pending";
+import { isFinal, WarrenError } from "./problem";
+import { reduce, totalCost, type Topic } from "./reduce";
+import { emptyState, MAIN, stateOf, type Run, type SessionState } from "./state";
+import { nextFrame, Watchers, type Frame } from "./watchers";
+
+export type StoreTopic = Topic | "status" | "connection" | "pending" | "log";
+
+export type LoadStatus = { state: "loading" } | { state: "ready" } | { state: "failed"; error: unknown };
+
+export type Item = { key: string; id: string };
+
+export type StoreOptions = { frame?: Frame; clock?: Clock };
+
+/** Lines kept for those who watch the log itself. */
+const KEPT_LINES = 5_000;
+
+export class SessionStore {
+  state: SessionState = emptyState();
+  status: LoadStatus = { state: "loading" };
+  connection: ConnectionState = { state: "connecting" };
+  pending: readonly PendingMessage[] = [];
+  /** Lines that arrived while somebody watched, oldest first. */
+  log: readonly LogLine[] = [];
+  readonly #keys = new Map<string, string>();
+  readonly #items = new Map<string, { ids: readonly string[]; items: readonly Item[] }>();
+  readonly #watchers: Watchers<StoreTopic>;
+  readonly #clock: Clock;
+  #stream: Connection<LogLine> | null = null;
+  #users = 0;
+  #generation = 0;
+
+  constructor(readonly client: WarrenClient, readonly sessionId: string, options: StoreOptions = {}) {
+    this.#watchers = new Watchers(options.frame ?? nextFrame);
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Keeps the session live until the returned function is called. */
+  use(): () => void {
+    this.#users += 1;
+    if (this.#users === 1) this.#start();
+    let isDone = false;
+    return () => {
+      if (isDone) return;
+      isDone = true;
+      this.#users -= 1;
+      // A page that moves between two views of one session lets go and takes hold in one breath.
+      this.#clock.after(1_000, () => this.#users === 0 && this.#stop());
+    };
+  }
+
+  watch = (topic: StoreTopic, watcher: () => void): (() => void) => this.#watchers.watch(topic, watcher);
+
+  block(conversation: string, id: string): Block | undefined {
+    return (conversation === MAIN ? this.state.main : this.state.threads.get(conversation))?.get(id);
+  }
+
+  /** The blocks of a thread in order. A message sent from here keeps the key it had before it was recorded. */
+  items(conversation: string): readonly Item[] {
+    const thread = conversation === MAIN ? this.state.main : this.state.threads.get(conversation);
+    const ids = thread?.keys() ?? [];
+    const known = this.#items.get(conversation);
+    if (known?.ids === ids || (known && ids.length === 0 && known.items.length === 0)) return known.items;
+    const items = ids.map((id) => ({ id, key: this.#keys.get(id) ?? id }));
+    this.#items.set(conversation, { ids, items });
+    return items;
+  }
+
+  async send(content: Content, options: Omit<MessageSend, "content" | "idempotencyKey"> = {}, key: string = newKey()) {
+    const message: PendingMessage = { key, content, at: this.#clock.now(), state: "sending" };
+    this.#setPending([...this.pending.filter((other) => other.key !== key), message]);
+    try {
+      const accepted = await this.client.send(this.sessionId, { ...options, content, idempotencyKey: key });
+      this.#changePending(key, { runId: accepted.runId, state: "sent" });
+      return accepted;
+    } catch (error) {
+      this.#changePending(key, { state: "failed", error });
+      throw error;
+    }
+  }
+
+  /** Sends a message that failed once more, under its old key: the server takes it once. */
+  resend(key: string, options: Omit<MessageSend, "content" | "idempotencyKey"> = {}) {
+    const message = this.pending.find((other) => other.key === key);
+    if (!message) throw new Error("there is no such message");
+    return this.send(message.content, options, key);
+  }
+
+  discard(key: string): void {
+    this.#setPending(this.pending.filter((message) => message.key !== key));
+  }
+
+  retryNow(): void {
+    if (this.status.state === "failed") this.#start();
+    else this.#stream?.retryNow();
+  }
+
+  /** Folds lines as if they had just arrived. What was folded before is left out. */
+  apply(lines: readonly LogLine[]): void {
+    const touched = new Set<StoreTopic>();
+    const fresh = lines.filter((line) => (line.type === "log_compacted" ? line.to : line.seq) > this.state.seq);
+    for (const line of fresh) {
+      reduce(this.state, line, touched as Set<Topic>);
+      if (line.type !== "log_compacted") this.#settle(line, touched);
+    }
+    if (fresh.length === 0) return;
+    this.log = [...this.log, ...fresh].slice(-KEPT_LINES);
+    this.#watchers.touch(touched.add("log"));
+  }
+
+  #settle(event: Exclude<LogLine, { type: "log_compacted" }>, touched: Set<StoreTopic>) {
+    if (this.pending.length === 0) return;
+    const announced = announcedBy(this.pending, event);
+    if (announced && event.runId) {
+      this.#changePending(announced.key, { runId: event.runId });
+      touched.add("pending");
+    }
+    const confirmed = confirmedBy(this.pending, event);
+    if (confirmed && (event.type === "block_start" || event.type === "block_complete")) {
+      this.#keys.set(event.block.id, confirmed.key);
+      this.#items.delete(MAIN);
+      this.pending = this.pending.filter((message) => message !== confirmed);
+      touched.add("pending");
+    }
+  }
+
+  #start() {
+    this.#generation += 1;
+    void this.#load(this.#generation);
+  }
+
+  async #load(generation: number) {
+    const isCurrent = () => generation === this.#generation && this.#users > 0;
+    try {
+      const [data, runs, approvals] = await Promise.all([
+        this.client.session(this.sessionId),
+        this.client.runs(this.sessionId),
+        this.client.approvals({ sessionId: this.sessionId }),
+      ]);
+      if (isCurrent()) this.#loaded(data, runs.runs, approvals.approvals);
+    } catch (error) {
+      if (!isCurrent()) return;
+      this.#setStatus({ state: "failed", error });
+      if (!isFinal(error)) this.#clock.after(3_000, () => isCurrent() && this.#start());
+    }
+  }
+
+  #loaded(data: RuntimeSessionData, runs: RunItem[], approvals: ApprovalItem[]) {
+    this.state = stateOf(data);
+    for (const run of [...runs].reverse()) this.state.runs.put(run.runId, runOf(run));
+    for (const item of [...approvals].reverse()) {
+      const { resolution } = item;
+      this.state.approvals.put(item.approvalId, {
+        ...item,
+        conversationId: MAIN,
+        runId: item.runId ?? undefined,
+        resolution: resolution ? { ...resolution, approvalId: item.approvalId } : undefined,
+      });
+    }
+    const usage = runs.find((run) => run.status !== "queued")?.usage ?? null;
+    this.state.spending = { usage, costUSD: totalCost(this.state), model: usage?.model ?? undefined };
+    this.#items.clear();
+    this.#setStatus({ state: "ready" });
+    this.#watchers.touchAll();
+    this.#follow();
+  }
+
+  #follow() {
+    this.#stream?.close();
+    this.#stream = new Connection<LogLine>(
+      (feed) => this.client.transport.follow(this.sessionId, this.state.seq, feed),
+      (lines) => this.apply(lines),
+      (state) => this.#onConnection(state),
+      this.#clock,
+    );
+    this.#stream.start();
+  }
+
+  #onConnection(state: ConnectionState) {
+    // A log that ends before what we saw is another log: begin again.
+    if (state.state === "refused" && state.error instanceof WarrenError && state.error.code === "BAD_REQUEST") {
+      this.#stream?.close();
+      this.#start();
+      return;
+    }
+    this.connection = state;
+    this.#watchers.touch(["connection"]);
+  }
+
+  #stop() {
+    this.#generation += 1;
+    this.#stream?.close();
+    this.#stream = null;
+  }
+
+  #setStatus(status: LoadStatus) {
+    this.status = status;
+    this.#watchers.touch(["status"]);
+  }
+
+  #setPending(pending: readonly PendingMessage[]) {
+    this.pending = pending;
+    this.#watchers.touch(["pending"]);
+  }
+
+  #changePending(key: string, changes: Partial<PendingMessage>) {
+    this.#setPending(this.pending.map((message) => (message.key === key ? { ...message, ...changes } : message)));
+  }
+}
+
+function runOf(run: RunItem): Run {
+  return {
+    runId: run.runId,
+    status: run.status,
+    content: run.content,
+    queuedAt: run.createdAt,
+    startedAt: run.startedAt ?? undefined,
+    endedAt: run.endedAt ?? undefined,
+    baseVersion: run.baseVersion ?? undefined,
+    version: run.version ?? undefined,
+    usage: run.usage,
+    costUSD: run.usage.costUSD,
+    error: run.error ? { ...run.error, recoverable: true } : undefined,
+  };
+}
+
+const newKey = (): string => crypto.randomUUID();

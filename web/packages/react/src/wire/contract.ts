@@ -1,0 +1,101 @@
+// Shapes of versions, artifacts and files, until docs/openapi.json has them under these names.
+import type { components } from "./generated";
+
+type Usage = components["schemas"]["Usage"];
+type Block = components["schemas"]["Block"];
+
+export type FileCounts = { added: number; changed: number; removed: number };
+
+export type VersionCause = "run" | "interrupt" | "recovered" | "idle" | "manual" | "restore" | "import" | "fork";
+
+export type Version = {
+  version: number;
+  base: number | null;
+  cause: VersionCause;
+  runId?: string;
+  seq: number;
+  createdAt: string;
+  sizeBytes: number;
+  files: FileCounts;
+  blocks: number;
+  usage: Usage;
+  costUSD: number;
+  label?: string;
+  shared?: boolean;
+  excluded?: string[];
+};
+
+export type VersionPage = { versions: Version[]; nextCursor?: string; head: { version: number; dirty: boolean } };
+
+export type FileSide = { sizeBytes: number; hash?: string; mode?: number };
+
+export type FileDiff = {
+  path: string;
+  change: "added" | "removed" | "changed";
+  kind: string;
+  binary: boolean;
+  before?: FileSide;
+  after?: FileSide;
+  diff?: string;
+  truncated?: boolean;
+};
+
+export type VersionDiff = { from: number; to: number; files: FileDiff[]; blocks: Block[] };
+
+export type ArtifactKind =
+  | "web_app" | "pptx" | "docx" | "excel" | "markdown" | "image" | "pdf" | "csv" | "html" | "code";
+
+export type Artifact = {
+  id: string;
+  kind: ArtifactKind;
+  name: string;
+  path: string;
+  sizeBytes: number;
+  hash?: string;
+  port?: number;
+  command?: string;
+  previewUrl?: string;
+  createdSeq?: number;
+  updatedSeq?: number;
+  createdVersion?: number;
+  updatedVersion?: number;
+};
+
+export type FileEntry = {
+  name: string;
+  path: string;
+  kind: string;
+  sizeBytes: number;
+  mode: number;
+  modifiedAt: string;
+  hash?: string;
+  target?: string;
+  status?: string;
+};
+
+export type FileListing = { path: string; source?: "live" | "version"; entries: FileEntry[] };
+
+export type Divergence = { kind: string; conversationId?: string; index?: number; message: string; diff?: string };
+
+export type Replay = {
+  replayId: string;
+  sessionId: string;
+  runId?: string;
+  status: "running" | "done" | "failed";
+  diverged?: boolean;
+  firstDivergence?: Divergence;
+  differences: unknown[];
+  events: { compared: number; equal: number };
+  files: { compared: number; equal: number; different: string[] };
+  error?: string | { message: string };
+  startedAt: string;
+  endedAt?: string;
+};
+
+export type LaterEvent =
+  | { type: "version_committed"; version: number; base: number | null; cause: VersionCause; files: FileCounts; blocks: number; label?: string }
+  | { type: "artifact_created"; artifact: Artifact }
+  | { type: "artifact_updated"; artifact: Artifact; changes: string[] }
+  | { type: "artifact_deleted"; artifact: Artifact }
+  | { type: "port_opened"; port: number; previewUrl?: string }
+  | { type: "port_closed"; port: number };
