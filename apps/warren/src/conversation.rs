@@ -88,6 +88,7 @@ impl Conversation {
             model: self.model.clone(),
             time_budget: None,
             base_version: None,
+            from: None,
         };
         Ok(self.client.message_send(self.session, &message).await?)
     }

@@ -150,6 +150,8 @@ impl Renderer {
             | EventBody::SessionUpdated { .. }
             | EventBody::MetadataUpdate { .. }
             | EventBody::EgressDecided { .. }
+            | EventBody::VersionCommitted { .. }
+            | EventBody::LogCompacted { .. }
             | EventBody::Unrecognized { .. } => {}
         }
         std::mem::take(&mut self.page.text)

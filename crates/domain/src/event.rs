@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     AgentType, ApprovalRequest, ApprovalResolution, Artifact, ArtifactChange, BlobHash, Block, BlockId,
-    BlockStatus, Content, ConversationId, ErrorCode, ProfileId, RunId, Seq, SessionId, SessionRuntimeState,
-    Spilled, Timestamp, Usage, Version,
+    BlockStatus, Content, ConversationId, ErrorCode, FileCounts, ProfileId, RunId, Seq, SessionId,
+    SessionRuntimeState, Spilled, Timestamp, Usage, Version, VersionCause,
 };
 
 /// One numbered entry of a session's log. Never changed once written; new fields are only added.
@@ -297,6 +297,20 @@ pub enum EventBody {
         #[serde(default)]
         diagnostics: Diagnostics,
     },
+    /// Conversation and files together are kept as a version.
+    VersionCommitted {
+        version: Version,
+        base: Version,
+        cause: VersionCause,
+        files: FileCounts,
+        blocks: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restored: Option<Version>,
+    },
+    /// Stands for entries that were dropped: from the first to this one. `hash` is the BLAKE3 of their bytes.
+    LogCompacted { from: Seq, to: Seq, hash: BlobHash },
     /// A line of the agent that nobody here understands, kept.
     Unrecognized { agent: AgentType, raw: String },
 }

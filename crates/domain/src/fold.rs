@@ -103,6 +103,8 @@ impl Conversations {
             | EventBody::RunCompleted { .. }
             | EventBody::RunFailed { .. }
             | EventBody::RunInterrupted { .. }
+            | EventBody::VersionCommitted { .. }
+            | EventBody::LogCompacted { .. }
             | EventBody::Unrecognized { .. } => {}
         }
     }

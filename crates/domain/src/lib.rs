@@ -7,6 +7,7 @@
 mod approval;
 mod artifact;
 mod block;
+mod compact;
 mod content;
 mod error;
 mod event;
@@ -20,6 +21,7 @@ mod spill;
 mod status;
 mod time;
 mod usage;
+mod version;
 
 pub use approval::{
     ApprovalDecision, ApprovalKind, ApprovalRequest, ApprovalResolution, PermissionMode, Resolution,
@@ -29,6 +31,7 @@ pub use artifact::{
     ManifestError, OutputFile, Outputs, Package, PortOwner, apply_artifact_event, artifact_events, find,
 };
 pub use block::{Block, BlockStatus, SystemSubtype};
+pub use compact::Compactable;
 pub use content::{Content, ContentPart};
 pub use error::ErrorCode;
 pub use event::{
@@ -50,3 +53,4 @@ pub use spill::{INLINE_PART, MAX_EVENT_BYTES, Spill, Spilled, spill};
 pub use status::{SandboxState, SandboxStatus, SessionRuntimeState};
 pub use time::Timestamp;
 pub use usage::Usage;
+pub use version::{FileCounts, Head, RunFrom, VersionCause};

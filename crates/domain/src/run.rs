@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Content, PermissionMode, Version};
+use crate::{Content, PermissionMode, RunFrom, Version};
 
 /// Where a run stands. Stored with the run's record, and always changed together with the event that says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -129,4 +129,7 @@ pub struct RunInput {
     /// The version the caller believes to be the latest; a stale one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_version: Option<Version>,
+    /// Where it begins when an earlier run left something that is in no version.
+    #[serde(default)]
+    pub from: RunFrom,
 }

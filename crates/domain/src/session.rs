@@ -1,11 +1,11 @@
 //! The rules a session obeys: what a command would do, and what an entry of the log means.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use crate::{
     AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Artifacts, Block, BlockId, Content,
-    Diagnostics, Draft, ErrorCode, EventBody, ForkedFrom, ProfileId, RunId, SessionChanges, Usage, Version,
-    WhenBusy, apply_artifact_event,
+    Diagnostics, Draft, ErrorCode, EventBody, FileCounts, ForkedFrom, Head, ProfileId, RunId, SessionChanges,
+    Usage, Version, VersionCause, WhenBusy, apply_artifact_event,
 };
 
 /// At most this many messages wait in a session.
@@ -20,6 +20,12 @@ pub struct Session {
     pub queue: VecDeque<QueuedRun>,
     /// The latest version.
     pub version: Version,
+    /// What there is besides the latest version.
+    pub head: Head,
+    /// Blocks that are new since the latest version.
+    pub fresh: HashSet<BlockId>,
+    /// What runs spent since the latest version.
+    pub spent: Usage,
     /// What people were asked and what nobody acted on yet, oldest first.
     pub approvals: Vec<OpenApproval>,
     /// What is worth showing of what it made.
@@ -116,6 +122,26 @@ pub enum Command {
         run: RunId,
         /// How.
         outcome: Outcome,
+        /// What it did to files, if it publishes a version; else what it did is in no version yet.
+        files: Option<FileCounts>,
+    },
+    /// Record that a waiting message cannot be carried out.
+    Refuse {
+        /// Which one.
+        run: RunId,
+        /// What kind of failure.
+        code: ErrorCode,
+        /// What happened.
+        message: String,
+    },
+    /// Publish a version while no run is going on.
+    Commit {
+        /// Why.
+        cause: VersionCause,
+        /// What happened to files since the latest one.
+        files: FileCounts,
+        /// The older version it is once more.
+        restored: Option<Version>,
     },
     /// Take no more messages; drop those that wait.
     End {
@@ -251,10 +277,17 @@ impl Session {
                 _ => Err(Rejection::WrongPhase("has no run that could ask")),
             },
             Command::Resolve(resolution) => self.decide_resolve(resolution),
-            Command::Conclude { run, outcome } => match self.phase {
-                Phase::Running { run: running } if running == run => Ok(self.decide_conclude(run, outcome)),
+            Command::Conclude { run, outcome, files } => match self.phase {
+                Phase::Running { run: running } if running == run => {
+                    Ok(self.decide_conclude(run, outcome, files))
+                }
                 _ => Err(Rejection::NotRunning(run)),
             },
+            Command::Refuse { run, code, message } => {
+                self.queued(run)?;
+                Ok(vec![refused(run, code, message)])
+            }
+            Command::Commit { cause, files, restored } => self.decide_commit(cause, files, restored),
             Command::End { reason } => self.decide_end(reason),
         }
     }
@@ -277,14 +310,26 @@ impl Session {
                 if let Some(run) = run {
                     self.queue.retain(|queued| queued.run != run);
                     self.phase = Phase::Running { run };
+                    // Every run starts from exactly a version.
+                    self.head = Head::Clean;
                 }
             }
-            EventBody::RunCompleted { version, .. } | EventBody::RunInterrupted { version, .. } => {
-                self.version = version.unwrap_or(self.version);
-                self.end_run(run);
+            EventBody::RunCompleted { version, usage, .. }
+            | EventBody::RunInterrupted { version, usage, .. } => self.end_run(run, *version, usage),
+            EventBody::RunFailed { usage, .. } => self.end_run(run, None, usage),
+            EventBody::VersionCommitted { version, .. } => self.at_version(*version),
+            EventBody::FileChanged { .. } => {
+                if self.running().is_none() && self.head == Head::Clean {
+                    self.head = Head::Touched;
+                }
             }
-            EventBody::RunFailed { .. } => self.end_run(run),
-            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => self.take_up(block),
+            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => {
+                self.fresh.insert(block.id().clone());
+                self.take_up(block);
+            }
+            EventBody::BlockDiscarded { block_id, .. } => {
+                self.fresh.remove(block_id);
+            }
             EventBody::ApprovalRequested(request) => {
                 self.approvals.push(OpenApproval { run, request: request.clone(), answer: None });
             }
@@ -297,7 +342,6 @@ impl Session {
             | EventBody::SessionStatus { .. }
             | EventBody::TextDelta { .. }
             | EventBody::BlockUpdate { .. }
-            | EventBody::BlockDiscarded { .. }
             | EventBody::MetadataUpdate { .. }
             | EventBody::ModelCalled(_)
             | EventBody::Retrying { .. }
@@ -305,9 +349,9 @@ impl Session {
             | EventBody::ContextCompacted { .. }
             | EventBody::SubagentStarted(_)
             | EventBody::SubagentCompleted { .. }
-            | EventBody::FileChanged { .. }
             | EventBody::PortOpened { .. }
             | EventBody::PortClosed { .. }
+            | EventBody::LogCompacted { .. }
             | EventBody::Unrecognized { .. } => {}
         }
         self
@@ -344,13 +388,15 @@ impl Session {
         if let Some(wanted) = base_version.filter(|wanted| *wanted != self.version) {
             return Err(Rejection::VersionConflict { wanted, latest: self.version });
         }
-        if self.running().is_none() && self.queue.is_empty() {
+        let is_busy = self.running().is_some() || !self.queue.is_empty();
+        if !is_busy && self.head == Head::Clean {
             return Ok(vec![self.started(run, content)]);
         }
         match when_busy {
-            WhenBusy::Reject => Err(Rejection::Busy),
-            WhenBusy::Queue | WhenBusy::Steer if self.queue.len() >= QUEUE_LIMIT => Err(Rejection::QueueFull),
-            WhenBusy::Queue | WhenBusy::Steer => {
+            WhenBusy::Reject if is_busy => Err(Rejection::Busy),
+            _ if self.queue.len() >= QUEUE_LIMIT => Err(Rejection::QueueFull),
+            // One that only waits for what is in no version yet waits for nobody.
+            WhenBusy::Queue | WhenBusy::Steer | WhenBusy::Reject => {
                 let position = u32::try_from(self.queue.len() + 1).unwrap_or(u32::MAX);
                 Ok(vec![Draft::of_run(run, EventBody::RunQueued { content, position })])
             }
@@ -400,7 +446,7 @@ impl Session {
 
     /// The end of a run, and of what it and earlier runs asked. Only a run that was cut leaves its questions open: what
     /// asked is gone, but the run that goes on from there may ask the same.
-    fn decide_conclude(&self, run: RunId, outcome: Outcome) -> Vec<Draft> {
+    fn decide_conclude(&self, run: RunId, outcome: Outcome, files: Option<FileCounts>) -> Vec<Draft> {
         let is_cut = matches!(&outcome, Outcome::Failed { code: ErrorCode::ServerRestarted, .. });
         let over = self.approvals.iter().filter(|open| open.answer.is_none());
         let over = over.filter(|open| !(is_cut && open.run == Some(run)));
@@ -408,7 +454,43 @@ impl Session {
             run_id: open.run,
             ..resolved(ApprovalResolution::expired(open.request.approval_id, "run"))
         });
-        expired.chain([self.conclusion(run, outcome)]).collect()
+        let cause = match &outcome {
+            Outcome::Completed { .. } => Some(VersionCause::Run),
+            Outcome::Interrupted { .. } => Some(VersionCause::Interrupt),
+            Outcome::Failed { .. } => None,
+        };
+        // Before the run's last entry: whoever follows the run sees it.
+        let published = cause.zip(files).map(|(cause, files)| Draft {
+            run_id: Some(run),
+            ..Draft::of_session(self.published(cause, files, None))
+        });
+        let version = published.is_some().then(|| self.version.next());
+        expired.chain(published).chain([conclusion(run, outcome, version)]).collect()
+    }
+
+    fn decide_commit(
+        &self,
+        cause: VersionCause,
+        files: FileCounts,
+        restored: Option<Version>,
+    ) -> Result<Vec<Draft>, Rejection> {
+        match self.phase {
+            Phase::Unborn => Err(Rejection::WrongPhase("does not exist yet")),
+            Phase::Running { .. } => Err(Rejection::Busy),
+            Phase::Idle | Phase::Ended => Ok(vec![Draft::of_session(self.published(cause, files, restored))]),
+        }
+    }
+
+    fn published(&self, cause: VersionCause, files: FileCounts, restored: Option<Version>) -> EventBody {
+        EventBody::VersionCommitted {
+            version: self.version.next(),
+            base: self.version,
+            cause,
+            files,
+            blocks: self.fresh.len() as u64,
+            label: None,
+            restored,
+        }
     }
 
     fn started(&self, run: RunId, input: Content) -> Draft {
@@ -416,27 +498,6 @@ impl Session {
             run,
             EventBody::RunStarted { input, base_version: self.version, grant: None, toggles: None },
         )
-    }
-
-    fn conclusion(&self, run: RunId, outcome: Outcome) -> Draft {
-        let next = Some(self.version.next());
-        let body = match outcome {
-            Outcome::Completed { usage, summary } => {
-                EventBody::RunCompleted { version: next, cost_usd: usage.cost_usd, usage, summary }
-            }
-            Outcome::Failed { code, message, recoverable, usage, diagnostics } => EventBody::RunFailed {
-                code,
-                message,
-                recoverable,
-                cost_usd: usage.cost_usd,
-                usage,
-                diagnostics,
-            },
-            Outcome::Interrupted { by, usage, diagnostics } => {
-                EventBody::RunInterrupted { version: next, cost_usd: usage.cost_usd, usage, by, diagnostics }
-            }
-        };
-        Draft::of_run(run, body)
     }
 
     fn queued(&self, run: RunId) -> Result<usize, Rejection> {
@@ -469,14 +530,53 @@ impl Session {
         });
     }
 
-    fn end_run(&mut self, run: Option<RunId>) {
+    fn at_version(&mut self, version: Version) {
+        self.version = version;
+        self.head = Head::Clean;
+        self.fresh.clear();
+        self.spent = Usage::default();
+    }
+
+    fn end_run(&mut self, run: Option<RunId>, version: Option<Version>, usage: &Usage) {
         if self.running() == run && run.is_some() {
             self.phase = Phase::Idle;
+            self.head = Head::Cut;
+            self.spent.add(usage);
+            if let Some(version) = version {
+                self.at_version(version);
+            }
             // Answers that were kept for a run that asks the same were kept for this one.
             self.approvals.retain(|open| open.answer.is_none());
         }
         self.queue.retain(|queued| Some(queued.run) != run);
     }
+}
+
+fn conclusion(run: RunId, outcome: Outcome, version: Option<Version>) -> Draft {
+    let body = match outcome {
+        Outcome::Completed { usage, summary } => {
+            EventBody::RunCompleted { version, cost_usd: usage.cost_usd, usage, summary }
+        }
+        Outcome::Failed { code, message, recoverable, usage, diagnostics } => {
+            EventBody::RunFailed { code, message, recoverable, cost_usd: usage.cost_usd, usage, diagnostics }
+        }
+        Outcome::Interrupted { by, usage, diagnostics } => {
+            EventBody::RunInterrupted { version, cost_usd: usage.cost_usd, usage, by, diagnostics }
+        }
+    };
+    Draft::of_run(run, body)
+}
+
+fn refused(run: RunId, code: ErrorCode, message: String) -> Draft {
+    let body = EventBody::RunFailed {
+        code,
+        message,
+        recoverable: true,
+        usage: Usage::default(),
+        cost_usd: 0.0,
+        diagnostics: Diagnostics::default(),
+    };
+    Draft::of_run(run, body)
 }
 
 fn resolved(resolution: ApprovalResolution) -> Draft {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
     AgentType, ApprovalId, ApprovalResolution, BlobHash, Content, Conversations, ErrorCode, Partition,
-    ProfileId, ProjectId, Rejection, RunId, RunOptions, Seq, SessionChanges, SessionId, SessionRuntimeState,
-    Version, WhenBusy, WorkspaceId,
+    ProfileId, ProjectId, Rejection, RunFrom, RunId, RunOptions, Seq, SessionChanges, SessionId,
+    SessionRuntimeState, Version, WhenBusy, WorkspaceId,
 };
 // Part of this contract: whoever speaks to the runtime needs no other crate for it.
 pub use warren_store::{
@@ -230,12 +230,15 @@ pub struct NewMessage {
     pub options: RunOptions,
     /// The version the sender believes to be the latest.
     pub base_version: Option<Version>,
+    /// Where it begins when an earlier run left something that is in no version.
+    pub from: RunFrom,
 }
 
 impl NewMessage {
     /// Tells two messages apart that came with the same idempotency key.
     pub(crate) fn digest(&self) -> BlobHash {
-        let parts = serde_json::json!([self.content, self.when_busy, self.options, self.base_version]);
+        let parts =
+            serde_json::json!([self.content, self.when_busy, self.options, self.base_version, self.from]);
         BlobHash(blake3::hash(parts.to_string().as_bytes()).to_hex().to_string())
     }
 }

@@ -8,6 +8,7 @@ mod deadlines;
 mod files;
 mod identity;
 mod import;
+mod memory;
 mod output;
 mod outside;
 mod requests;
@@ -19,6 +20,7 @@ mod start;
 mod status;
 mod tail;
 mod transcripts;
+mod versions;
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -28,6 +30,7 @@ pub(crate) use identity::Identity;
 pub(crate) use import::Imported;
 pub(crate) use requests::{Leave, Reply, Request};
 pub(crate) use status::{Status, StatusCell};
+pub(crate) use versions::first_version;
 
 use self::{
     active::ActiveRun,

@@ -23,6 +23,7 @@ pub mod approvals;
 pub mod blobs;
 pub mod erase;
 pub mod leases;
+pub mod linear;
 pub mod log;
 pub mod parallel;
 pub mod profiles;
@@ -126,6 +127,7 @@ macro_rules! conformance_rules {
                 a_commit_changes_only_its_own_session
                 reading_obeys_its_limits
                 bytes_are_kept_exactly
+                a_compacted_piece_is_one_entry_and_numbers_stay
             }
             parallel {
                 entries_and_records_appear_together
@@ -173,6 +175,10 @@ macro_rules! conformance_rules {
                 a_version_follows_the_latest
                 a_first_version_is_put_once
                 versions_are_listed_newest_first
+                a_label_is_given_and_taken_away
+                a_version_expires_unless_it_is_the_latest_or_has_a_label
+                what_versions_keep_alive_is_told_for_each_partition
+                of_many_who_commit_at_once_one_wins_each_version
             }
             transcripts {
                 bytes_are_read_back_whole

@@ -10,8 +10,8 @@ use warren_domain::{
 };
 
 use crate::records::{
-    ApprovalQuery, ApprovalRecord, Commit, Granted, Key, LogEntry, Page, ProjectRecord, RunRecord,
-    SessionQuery, SessionRecord, TokenRecord, UsageQuery, UsageRow, VersionRecord, WorkspaceFile,
+    ApprovalQuery, ApprovalRecord, Commit, Compaction, Granted, Key, LogEntry, Page, ProjectRecord, Root,
+    RunRecord, SessionQuery, SessionRecord, TokenRecord, UsageQuery, UsageRow, VersionRecord, WorkspaceFile,
     WorkspaceRecord,
 };
 
@@ -121,6 +121,9 @@ pub trait EventLog: Send + Sync {
 
     /// The last entry's number, or `None` if there is no such session.
     async fn head(&self, session: SessionId) -> Result<Option<Seq>, ReadError>;
+
+    /// Puts one entry in the place of several. Numbers stay: whoever reads after one of those that went gets it next.
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError>;
 }
 
 /// Sessions as they are listed. They are made and changed by commits.
@@ -187,6 +190,20 @@ pub trait Versions: Send + Sync {
         before: Option<Version>,
         limit: u32,
     ) -> Result<Page<VersionRecord>, ReadError>;
+
+    /// Names a version, or takes its name away. Says whether there is such a version that has not expired.
+    async fn label_version(
+        &self,
+        session: SessionId,
+        version: Version,
+        label: Option<&str>,
+    ) -> Result<bool, ReadError>;
+
+    /// Lets go of a version's files and transcripts. Says whether it did: the latest, and one with a label, stay.
+    async fn expire_version(&self, session: SessionId, version: Version) -> Result<bool, ReadError>;
+
+    /// What the versions of a partition keep alive, each once.
+    async fn version_roots(&self, partition: &Partition) -> Result<Vec<Root>, ReadError>;
 }
 
 /// Agents' own transcripts, saved while they grow. The main thread is the empty text; others are subagents' ids.

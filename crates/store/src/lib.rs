@@ -25,7 +25,7 @@ pub use defaults::ensure_defaults;
 pub use live::{Changes, Follow, ListChange, Live};
 pub use open::{Database, OpenError, Options, open};
 pub use records::{
-    ApprovalQuery, ApprovalRecord, Change, Commit, Granted, Key, LogEntry, Page, Pending, ProjectRecord,
-    RunRecord, SessionQuery, SessionRecord, SessionUpdate, TokenRecord, UsageGroup, UsageQuery, UsageRow,
-    VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ApprovalQuery, ApprovalRecord, Change, Commit, Compaction, Granted, Key, LogEntry, Page, Pending,
+    ProjectRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate, TokenRecord, UsageGroup,
+    UsageQuery, UsageRow, VersionRecord, WorkspaceFile, WorkspaceRecord,
 };

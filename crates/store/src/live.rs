@@ -15,7 +15,9 @@ use warren_domain::{Partition, ProjectId, Seq, SessionId};
 use warren_env::{TaskKind, Tasks};
 
 use self::hub::{Hub, Notice};
-use crate::{Change, Commit, CommitError, EventLog, LogEntry, ReadError, SessionRecord, Sessions, Store};
+use crate::{
+    Change, Commit, CommitError, Compaction, EventLog, LogEntry, ReadError, SessionRecord, Sessions, Store,
+};
 
 pub use self::follow::{Changes, Follow};
 
@@ -140,6 +142,10 @@ impl EventLog for Live {
 
     async fn head(&self, session: SessionId) -> Result<Option<Seq>, ReadError> {
         self.log.head(session).await
+    }
+
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError> {
+        self.log.compact(session, piece).await
     }
 }
 

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
-    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, BlobHash, Event, Fence, ForkedFrom,
-    Partition, ProfileId, ProjectId, RunId, RunInput, RunStatus, Seq, SessionId, Timestamp, TokenId, Usage,
-    Version, WorkspaceId,
+    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, BlobHash, Event, Fence, FileCounts,
+    ForkedFrom, Partition, ProfileId, ProjectId, RunId, RunInput, RunStatus, Seq, SessionId, Timestamp,
+    TokenId, Usage, Version, VersionCause, WorkspaceId,
 };
 
 /// One entry of a log: its number and the event, serialised once. The same bytes go to the disk and to every reader.
@@ -198,22 +198,56 @@ pub struct VersionRecord {
     pub version: Version,
     /// The one it was made from.
     pub base: Version,
-    /// Why: `run interrupt recovered idle manual restore import fork`.
-    pub cause: String,
+    /// Why it was made.
+    pub cause: VersionCause,
     /// The run that made it.
     pub run_id: Option<RunId>,
     /// The last entry of the log that belongs to it.
     pub seq: Seq,
     /// When it was committed.
     pub created_at: Timestamp,
-    /// Root of its tree of files, once trees are kept.
+    /// Root of its tree of files. `None`: those a new session starts with, unless it has expired.
     pub tree: Option<BlobHash>,
+    /// The blob that says where the contents of its transcripts are.
+    pub memory: Option<BlobHash>,
     /// Lengths of the transcripts at this version: (thread, bytes); the main thread is the empty text.
     pub transcripts: Vec<(String, u64)>,
+    /// Bytes of all its files.
+    pub size_bytes: u64,
+    /// What happened to files since its base.
+    pub files: FileCounts,
+    /// How many blocks are new since its base.
+    pub blocks: u64,
+    /// Paths that are not in the tree, though they were there.
+    pub excluded: Vec<String>,
+    /// Another session worked in the same workspace meanwhile.
+    pub shared: bool,
+    /// The older version it is once more.
+    pub restored: Option<Version>,
+    /// Retention has let go of its files and its transcripts; the rest stays for ever.
+    pub expired: bool,
     /// What the session had spent.
     pub usage: Usage,
     /// A name for people; keeps it for ever.
     pub label: Option<String>,
+}
+
+/// Entries of a log that one stands for from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compaction {
+    /// The first that goes.
+    pub from: Seq,
+    /// What stands for them, in the place of the last.
+    pub entry: LogEntry,
+}
+
+/// What a version keeps alive.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Root {
+    /// Its tree of files.
+    pub tree: Option<BlobHash>,
+    /// The blob that says where its transcripts are.
+    pub memory: Option<BlobHash>,
 }
 
 /// An idempotency key, and what it stands for.
@@ -314,6 +348,8 @@ pub struct SessionQuery {
     pub partition: Option<Partition>,
     /// Only this project.
     pub project: Option<ProjectId>,
+    /// Only those that work in this workspace.
+    pub workspace: Option<WorkspaceId>,
     /// Only this agent.
     pub agent_type: Option<AgentType>,
     /// Only names or ids that contain this text, in any case.

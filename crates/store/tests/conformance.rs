@@ -27,7 +27,10 @@ mod postgres {
     use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
     use uuid::Uuid;
     use warren_domain::{Seq, SessionId};
-    use warren_store::{CommitError, Database, Store, conformance::Rule, conformance::samples};
+    use warren_store::{
+        CommitError, Database, Store,
+        conformance::{Rule, linear, samples},
+    };
 
     use super::Opened;
 
@@ -67,6 +70,25 @@ mod postgres {
             let read = one.store.log.read(session, Seq(0), 1_000).await.expect("the log is read");
             assert_eq!(read, samples::entries(session, Seq(0), 1 + 2 * (by_one + by_two)));
         }
+        one.close().await;
+        two.close().await;
+        schema.remove().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn of_two_nodes_that_commit_versions_at_once_one_wins_each_and_all_they_saw_fits_one_order() {
+        const VERSIONS: u64 = 2_000;
+        let Some(schema) = Schema::new().await else { return };
+        let directory = tempfile::tempdir().expect("a directory");
+        let one = Opened::new(schema.database(), directory.path()).await;
+        let two = Opened::new(schema.database(), directory.path()).await;
+        let record = samples::session();
+        one.store.log.commit(samples::create(&record)).await.expect("a session is created");
+        let stores = [&one.store, &two.store, &one.store, &two.store];
+        let calls = linear::race(&stores, record.session_id, VERSIONS).await;
+        linear::check(&calls, VERSIONS);
+        linear::check_kept(&two.store, record.session_id, VERSIONS).await;
+        println!("{} calls made {VERSIONS} versions", calls.len());
         one.close().await;
         two.close().await;
         schema.remove().await;

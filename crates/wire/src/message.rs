@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use warren_domain::{Block, Content, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy};
+use warren_domain::{Block, Content, RunFrom, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy};
 
 /// Sends a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -25,6 +25,10 @@ pub struct MessageSend {
     /// The version the sender believes to be the latest; a stale one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_version: Option<Version>,
+    /// Where to begin when an earlier run left something that is in no version: `head` (the default) commits it first,
+    /// `version` gives it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<RunFrom>,
 }
 
 /// A message that was taken.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use warren_domain::{Seq, SessionId, Timestamp, Version};
-use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError, SessionRecord};
+use warren_store::{Change, Commit, CommitError, Compaction, EventLog, LogEntry, ReadError, SessionRecord};
 
 use crate::{Memory, Refusal, Session, State};
 
@@ -22,12 +22,23 @@ impl EventLog for Memory {
     async fn read(&self, session: SessionId, after: Seq, limit: u32) -> Result<Vec<LogEntry>, ReadError> {
         let state = self.state();
         let Some(session) = state.sessions.get(&session) else { return Ok(Vec::new()) };
-        let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
+        let skipped = session.entries.partition_point(|entry| entry.seq <= after);
         Ok(session.entries.iter().skip(skipped).take(limit as usize).cloned().collect())
     }
 
     async fn head(&self, session: SessionId) -> Result<Option<Seq>, ReadError> {
         Ok(self.state().sessions.get(&session).map(|session| session.record.head))
+    }
+
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError> {
+        let mut state = self.state();
+        let Some(session) = state.sessions.get_mut(&session) else { return Ok(()) };
+        let first = session.entries.partition_point(|entry| entry.seq < piece.from);
+        let end = session.entries.partition_point(|entry| entry.seq <= piece.entry.seq);
+        if first < end {
+            session.entries.splice(first..end, [piece.entry]);
+        }
+        Ok(())
     }
 }
 
@@ -114,7 +125,7 @@ fn apply(state: &mut State, commit: Commit) -> Seq {
     // `check_log` has seen it, or it was just made.
     let Some(session) = state.sessions.get_mut(&session) else { return Seq(0) };
     session.entries.extend(entries);
-    session.record.head = Seq(session.entries.len() as u64);
+    session.record.head = session.entries.last().map_or(Seq(0), |entry| entry.seq);
     for change in changes {
         session.apply(change);
     }

@@ -1,12 +1,13 @@
 //! Sessions, runs and versions: what commits have made, read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use async_trait::async_trait;
-use warren_domain::{ApprovalId, RunId, SessionId, Timestamp, Usage, Version};
+use warren_domain::{ApprovalId, Partition, RunId, SessionId, Timestamp, Usage, Version};
 use warren_store::{
-    ApprovalQuery, ApprovalRecord, Approvals, Key, Page, Pending, ReadError, RunRecord, Runs, SessionQuery,
-    SessionRecord, Sessions, UsageGroup, UsageQuery, UsageRow, VersionRecord, Versions, WorkspaceFile,
+    ApprovalQuery, ApprovalRecord, Approvals, Key, Page, Pending, ReadError, Root, RunRecord, Runs,
+    SessionQuery, SessionRecord, Sessions, UsageGroup, UsageQuery, UsageRow, VersionRecord, Versions,
+    WorkspaceFile,
 };
 
 use crate::{Memory, page};
@@ -138,11 +139,46 @@ impl Versions for Memory {
             state.sessions.get(&session).into_iter().flat_map(|session| session.versions.values().rev());
         Ok(page(versions.filter(|v| before.is_none_or(|before| v.version < before)).cloned(), limit))
     }
+
+    async fn label_version(
+        &self,
+        session: SessionId,
+        version: Version,
+        label: Option<&str>,
+    ) -> Result<bool, ReadError> {
+        let mut state = self.state();
+        let found = state.sessions.get_mut(&session).and_then(|session| session.versions.get_mut(&version));
+        let Some(found) = found.filter(|version| !version.expired) else { return Ok(false) };
+        found.label = label.map(str::to_owned);
+        Ok(true)
+    }
+
+    async fn expire_version(&self, session: SessionId, version: Version) -> Result<bool, ReadError> {
+        let mut state = self.state();
+        let Some(session) = state.sessions.get_mut(&session) else { return Ok(false) };
+        let latest = session.record.version;
+        let found = session.versions.get_mut(&version);
+        let goes = |v: &&mut VersionRecord| !v.expired && v.label.is_none() && v.version < latest;
+        let Some(found) = found.filter(goes) else { return Ok(false) };
+        (found.tree, found.memory, found.expired) = (None, None, true);
+        Ok(true)
+    }
+
+    async fn version_roots(&self, partition: &Partition) -> Result<Vec<Root>, ReadError> {
+        let state = self.state();
+        let ours = state.sessions.values().filter(|session| session.record.partition == *partition);
+        let roots = ours.flat_map(|session| session.versions.values()).filter_map(|version| {
+            let root = Root { tree: version.tree.clone(), memory: version.memory.clone() };
+            (root.tree.is_some() || root.memory.is_some()).then_some(root)
+        });
+        Ok(roots.collect::<HashSet<_>>().into_iter().collect())
+    }
 }
 
 fn matches(query: &SessionQuery, record: &SessionRecord) -> bool {
     query.partition.as_ref().is_none_or(|wanted| *wanted == record.partition)
         && query.project.is_none_or(|wanted| wanted == record.project_id)
+        && query.workspace.is_none_or(|wanted| wanted == record.workspace_id)
         && query.agent_type.as_ref().is_none_or(|wanted| *wanted == record.agent_type)
         && query.text.as_ref().is_none_or(|text| contains(record, &text.to_lowercase()))
         && query.only.as_ref().is_none_or(|only| only.contains(&record.session_id))

@@ -125,6 +125,8 @@ fn is_agents_to_say(body: &EventBody) -> bool {
         | EventBody::RunCompleted { .. }
         | EventBody::RunFailed { .. }
         | EventBody::RunInterrupted { .. }
+        | EventBody::VersionCommitted { .. }
+        | EventBody::LogCompacted { .. }
         | EventBody::Unrecognized { .. } => false,
     }
 }

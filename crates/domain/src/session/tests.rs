@@ -3,7 +3,8 @@ use uuid::Uuid;
 use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session};
 use crate::{
     ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockId, Content,
-    Diagnostics, Draft, ErrorCode, EventBody, Resolution, RunId, Timestamp, Usage, Version, WhenBusy,
+    Diagnostics, Draft, ErrorCode, EventBody, FileChange, FileCounts, Head, Resolution, RunId, Timestamp,
+    Usage, Version, VersionCause, WhenBusy,
 };
 
 fn run(n: u128) -> RunId {
@@ -16,7 +17,7 @@ fn send(n: u128, when_busy: WhenBusy) -> Command {
 
 fn completed(n: u128) -> Command {
     let outcome = Outcome::Completed { usage: Usage::default(), summary: None };
-    Command::Conclude { run: run(n), outcome }
+    Command::Conclude { run: run(n), outcome, files: Some(FileCounts::default()) }
 }
 
 /// Carries out commands that must be accepted, and returns the state they leave.
@@ -145,7 +146,7 @@ fn cut(n: u128) -> Command {
         usage: Usage::default(),
         diagnostics: Diagnostics::default(),
     };
-    Command::Conclude { run: run(n), outcome }
+    Command::Conclude { run: run(n), outcome, files: None }
 }
 
 #[test]
@@ -175,7 +176,104 @@ fn what_a_cut_run_asked_can_still_be_answered_and_is_kept_for_the_next_run_only(
     let answer = answered.approvals[0].answer.as_ref().map(|answer| answer.decision);
     assert_eq!(answer, Some(Resolution::Allow), "kept for a run that asks the same");
     assert_eq!(answered.decide(resolve(7, Resolution::Allow)), Ok(Vec::new()), "the same answer again");
-    let next = fold(answered.clone(), &answered.decide(send(2, WhenBusy::Queue)).expect("starts"));
+    let kept = fold(answered.clone(), &answered.decide(commit(VersionCause::Recovered)).expect("committed"));
+    let next = fold(kept.clone(), &kept.decide(send(2, WhenBusy::Queue)).expect("starts"));
     let over = fold(next.clone(), &next.decide(completed(2)).expect("ends"));
     assert_eq!(over.approvals, []);
+}
+
+fn commit(cause: VersionCause) -> Command {
+    Command::Commit { cause, files: FileCounts::default(), restored: None }
+}
+
+#[test]
+fn a_run_that_ends_well_publishes_its_version_before_its_last_entry() {
+    let session = after(vec![send(1, WhenBusy::Queue)]);
+    let drafts = session.decide(completed(1)).expect("it may end");
+    let kinds: Vec<_> = drafts.iter().map(|draft| draft.body.ends_run()).collect();
+    assert_eq!(kinds, [false, true]);
+    assert!(
+        matches!(
+            drafts[0].body,
+            EventBody::VersionCommitted {
+                version: Version(1),
+                base: Version(0),
+                cause: VersionCause::Run,
+                ..
+            }
+        ),
+        "{drafts:?}"
+    );
+    assert_eq!(drafts[0].run_id, Some(run(1)));
+}
+
+#[test]
+fn what_a_cut_run_left_becomes_a_version_before_the_next_run_starts() {
+    let session = after(vec![send(1, WhenBusy::Queue), cut(1)]);
+    assert_eq!((session.head, session.version), (Head::Cut, Version(0)));
+    // Even one that would not wait for a run: there is none.
+    let session = fold(session.clone(), &session.decide(send(2, WhenBusy::Reject)).expect("taken"));
+    assert_eq!((session.phase, session.queue.len()), (Phase::Idle, 1));
+    let session = fold(session.clone(), &session.decide(commit(VersionCause::Recovered)).expect("committed"));
+    assert_eq!((session.head, session.version), (Head::Clean, Version(1)));
+    let started = session.decide(Command::StartNext).expect("starts");
+    assert!(matches!(started[0].body, EventBody::RunStarted { base_version: Version(1), .. }), "{started:?}");
+}
+
+#[test]
+fn files_that_change_between_runs_are_in_no_version_and_those_of_a_run_are_the_runs() {
+    let changed = EventBody::FileChanged {
+        path: "a".to_owned(),
+        change: FileChange::Created,
+        size_bytes: None,
+        hash: None,
+    };
+    let running = after(vec![send(1, WhenBusy::Queue)]).apply(Some(run(1)), &changed);
+    assert_eq!(running.head, Head::Clean);
+    let idle = after(vec![send(1, WhenBusy::Queue), completed(1)]).apply(None, &changed);
+    assert_eq!(idle.head, Head::Touched);
+    let committed = fold(idle.clone(), &idle.decide(commit(VersionCause::Idle)).expect("committed"));
+    assert_eq!((committed.head, committed.version), (Head::Clean, Version(2)));
+}
+
+#[test]
+fn a_version_is_not_published_beside_a_run() {
+    let session = after(vec![send(1, WhenBusy::Queue)]);
+    assert_eq!(session.decide(commit(VersionCause::Manual)), Err(Rejection::Busy));
+}
+
+#[test]
+fn a_waiting_message_that_cannot_be_carried_out_leaves_the_queue_and_nothing_else() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Queue)]);
+    let refuse = Command::Refuse {
+        run: run(2),
+        code: ErrorCode::VersionConflict,
+        message: "version 0 is not the latest".to_owned(),
+    };
+    let session = fold(session.clone(), &session.decide(refuse).expect("it waits"));
+    assert_eq!((session.phase, session.queue.len()), (Phase::Running { run: run(1) }, 0));
+    assert_eq!(session.head, Head::Clean);
+}
+
+#[test]
+fn a_version_counts_the_blocks_since_the_last_one() {
+    let text = |id: &str| Block::AssistantText {
+        id: BlockId::from(id),
+        timestamp: Timestamp::default(),
+        content: String::new(),
+        model: None,
+    };
+    let mut session = after(vec![send(1, WhenBusy::Queue)]);
+    for id in ["a", "b", "a"] {
+        session = session.apply(Some(run(1)), &EventBody::BlockStart { block: text(id) });
+        session = session.apply(Some(run(1)), &EventBody::BlockComplete { block: text(id) });
+    }
+    let blocks = |drafts: Vec<Draft>| match drafts[0].body {
+        EventBody::VersionCommitted { blocks, .. } => blocks,
+        _ => panic!("{drafts:?}"),
+    };
+    let drafts = session.decide(completed(1)).expect("it may end");
+    let session = fold(session, &drafts);
+    assert_eq!(blocks(drafts), 2);
+    assert_eq!(blocks(session.decide(commit(VersionCause::Manual)).expect("it may")), 0);
 }

@@ -10,7 +10,7 @@ use crate::{
     api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
     places::Places,
     recorder::{RecordError, Recorder},
-    session::{Leave, Request},
+    session::{Leave, Request, first_version},
 };
 
 #[async_trait]
@@ -35,7 +35,9 @@ impl Sessions for SessionManager {
                     (record.created_at, record.last_activity) = (event.timestamp, event.timestamp);
                     record.head = event.seq;
                 }
-                vec![Change::CreateSession(Box::new(record.clone()))]
+                let first =
+                    events.first().map(|event| Change::PutVersion(Box::new(first_version(session, event))));
+                [Change::CreateSession(Box::new(record.clone()))].into_iter().chain(first).collect()
             })
             .await
             .map_err(|error| SessionError::internal("make the session", error))?;

@@ -181,6 +181,7 @@ impl SessionTask {
             content: message.content.clone(),
             options: message.options.clone(),
             base_version: message.base_version,
+            from: message.from,
         };
         let mut record = self.new_run(run, input);
         let mut key = message.idempotency_key.clone().map(|key| self.new_key(key, run, request));
@@ -196,6 +197,7 @@ impl SessionTask {
         let sent = Sent { run, seq: record.seq };
         match events.first().map(|event| &event.body) {
             Some(EventBody::RunStarted { .. }) => self.begin(record).await?,
+            _ if self.run.is_none() => self.start_next().await?,
             _ if message.when_busy == WhenBusy::Steer => self.steer(run, message.content),
             _ => {}
         }

@@ -17,11 +17,12 @@ use super::{
     agent::Agent,
     deadlines::NEVER,
     requests::merged,
-    run_record::{EndRecord as _, version_of},
+    run_record::EndRecord as _,
     sandbox::{Ready, SandboxSlot},
     signal::SIGNALS,
     start::{HOME, WORKSPACE, chain, endpoints, find_adapter, load_profile, session_options},
     transcripts::load_state,
+    versions::Prepared,
 };
 use crate::{
     options::Program,
@@ -100,6 +101,9 @@ impl SessionTask {
     pub(super) async fn start_next(&mut self) -> Result<(), RecordError> {
         let next = self.recorder.state.queue.front().map(|waiting| waiting.run);
         let Some(run) = next.filter(|_| self.run.is_none() && !self.is_leaving()) else { return Ok(()) };
+        if !self.settle_head(run).await? {
+            return Ok(());
+        }
         let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
         let Some(mut record) = found.map_err(RecordError::Read)? else { return Ok(()) };
         let mut drafts = self.recorder.state.decide(Command::StartNext)?;
@@ -319,20 +323,17 @@ impl SessionTask {
         mut record: RunRecord,
     ) -> Result<(), RecordError> {
         let run = record.run_id;
-        let ending = self.recorder.state.decide(Command::Conclude { run, outcome })?;
+        let (outcome, prepared) = self.version_for(outcome).await;
+        let files = prepared.as_ref().map(|prepared| prepared.files);
+        let ending = self.recorder.state.decide(Command::Conclude { run, outcome, files })?;
         let settled = self.resolved_records(&ending).await?;
         drafts.extend(ending);
-        let base = self.recorder.state.version;
-        let (session, store) = (self.identity.session, &self.shared.parts.store);
-        let transcripts = store.transcripts.transcripts(session).await.map_err(RecordError::Read)?;
         self.recorder
             .record(drafts, |events| {
                 let Some(last) = events.last() else { return Vec::new() };
                 record.end(last);
-                let published = record.version.map(|version| {
-                    let cause = if record.status == RunStatus::Completed { "run" } else { "interrupt" };
-                    Change::PutVersion(Box::new(version_of(&record, version, base, cause, last, transcripts)))
-                });
+                let spent = record.usage.clone();
+                let published = prepared.and_then(|prepared| prepared.spending(&spent).change(events));
                 let activity =
                     SessionUpdate { last_activity: Some(last.timestamp), ..SessionUpdate::default() };
                 [Change::PutRun(Box::new(record)), Change::UpdateSession(activity)]
@@ -342,7 +343,31 @@ impl SessionTask {
                     .collect()
             })
             .await?;
-        self.shared.parts.live.runtime_changed(session);
+        self.shared.parts.live.runtime_changed(self.identity.session);
         Ok(())
+    }
+
+    /// What a run that ends so publishes. Without a version it was not carried out, whatever the agent says.
+    async fn version_for(&self, outcome: Outcome) -> (Outcome, Option<Prepared>) {
+        if matches!(outcome, Outcome::Failed { .. }) {
+            return (outcome, None);
+        }
+        let error = match self.prepare_version().await {
+            Ok(prepared) => return (outcome, Some(prepared)),
+            Err(error) => error,
+        };
+        let session = self.identity.session;
+        tracing::error!(%session, error = &error as &dyn std::error::Error, "a run ends without its version");
+        let outcome = match outcome {
+            Outcome::Completed { usage, .. } => Outcome::Failed {
+                code: ErrorCode::SandboxError,
+                message: format!("what the run did could not be committed: {}", chain(&error)),
+                recoverable: true,
+                usage,
+                diagnostics: Diagnostics::default(),
+            },
+            other => other,
+        };
+        (outcome, None)
     }
 }

@@ -1,7 +1,7 @@
 //! What is kept of a run beside its entries in the log.
 
-use warren_domain::{Event, EventBody, RunId, RunStatus, Usage, Version};
-use warren_store::{Change, RunRecord, VersionRecord};
+use warren_domain::{Event, EventBody, RunId, RunStatus, Usage};
+use warren_store::{Change, RunRecord};
 
 use super::SessionTask;
 use crate::recorder::RecordError;
@@ -28,29 +28,6 @@ impl SessionTask {
             record.usage.add(usage);
             Change::PutRun(Box::new(record))
         }))
-    }
-}
-
-pub(super) fn version_of(
-    record: &RunRecord,
-    version: Version,
-    base: Version,
-    cause: &str,
-    last: &Event,
-    transcripts: Vec<(String, u64)>,
-) -> VersionRecord {
-    VersionRecord {
-        session_id: record.session_id,
-        version,
-        base,
-        cause: cause.to_owned(),
-        run_id: Some(record.run_id),
-        seq: last.seq,
-        created_at: last.timestamp,
-        tree: None,
-        transcripts,
-        usage: record.usage.clone(),
-        label: None,
     }
 }
 

@@ -169,17 +169,28 @@ impl SessionTask {
                 self.record_status(None).await?;
                 self.deadlines.touch();
                 waiting.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
-                self.launch_agent().await
+                self.launch_agent().await?;
+                self.start_next().await
             }
             Err(failure) => {
                 self.record_terminated(&failure.message).await?;
                 waiting.into_iter().for_each(|reply| drop(reply.send(Err(failure.to_error()))));
-                if let Some(run) = &mut self.run {
-                    run.fail(failure.code, failure.full_message());
-                }
-                Ok(())
+                self.without_sandbox(failure.code, failure.full_message()).await
             }
         }
+    }
+
+    /// There is no sandbox for the run that waits for one.
+    async fn without_sandbox(&mut self, code: ErrorCode, message: String) -> Result<(), RecordError> {
+        if let Some(run) = &mut self.run {
+            run.fail(code, message);
+            return Ok(());
+        }
+        // One that was to start from what an earlier one left, which cannot be looked at now.
+        if let Some(run) = self.recorder.state.queue.front().map(|waiting| waiting.run) {
+            self.refuse(run, code, message).await?;
+        }
+        self.start_next().await
     }
 
     /// Ends the sandbox, if there is one, and says why.

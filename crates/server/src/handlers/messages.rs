@@ -32,6 +32,7 @@ pub(crate) async fn send(call: Call) -> Answer {
         when_busy: wanted.when_busy.unwrap_or_default(),
         options: RunOptions { model: wanted.model, time_budget: wanted.time_budget, ..RunOptions::default() },
         base_version: wanted.base_version,
+        from: wanted.from.unwrap_or_default(),
     };
     let session = call.session()?;
     let sent = call.runtime().runs().run_send(session, message).await?;

@@ -74,6 +74,7 @@ pub(crate) async fn list(call: Call) -> Answer {
     let query = SessionQuery {
         partition: Some(call.identity()?.partition.clone()),
         project: project(&call).await?,
+        workspace: None,
         agent_type: call.query().text("type").map(AgentType::from),
         text: call.query().text("q").map(str::to_owned),
         only: None,

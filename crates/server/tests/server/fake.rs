@@ -261,7 +261,12 @@ impl Runs for FakeRuntime {
             run_id: run,
             session_id: session,
             status: RunStatus::Running,
-            input: RunInput { content: message.content, options: message.options, base_version: None },
+            input: RunInput {
+                content: message.content,
+                options: message.options,
+                base_version: None,
+                from: message.from,
+            },
             created_at: self.env.now(),
             started_at: None,
             ended_at: None,

@@ -6,5 +6,6 @@ WHERE ($1 IS NULL OR sessions.partition = $1)
   AND ($4 IS NULL OR sessions.name_folded LIKE $4 ESCAPE '\' OR sessions.session_id LIKE $4 ESCAPE '\')
   AND ($5 IS NULL OR sessions.session_id IN (SELECT value FROM json_each($5)))
   AND ($6 IS NULL OR sessions.session_id < $6)
+  AND ($8 IS NULL OR sessions.workspace_id = $8)
 ORDER BY sessions.session_id DESC
 LIMIT $7

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use warren_domain::{Fence, Seq, SessionId, Version};
 
 use super::{created, samples};
-use crate::{Change, Commit, CommitError, LogEntry, Store};
+use crate::{Change, Commit, CommitError, Compaction, LogEntry, Store};
 
 /// The second attempt is refused, and changes nothing.
 pub async fn a_session_is_created_once(store: &Store) {
@@ -164,4 +164,26 @@ pub async fn bytes_are_kept_exactly(store: &Store) {
     let commit = Commit { entries: entries.clone(), ..samples::append(session, Seq(1), 0) };
     store.log.commit(commit).await.expect("it is appended");
     assert_eq!(store.log.read(session, Seq(1), 10).await.expect("the log is read"), entries);
+}
+
+/// Whoever reads before it, from the middle of it, or after it: each gets what is left, and then what comes.
+pub async fn a_compacted_piece_is_one_entry_and_numbers_stay(store: &Store) {
+    let session = created(store).await.session_id;
+    store.log.commit(samples::append(session, Seq(1), 9)).await.expect("it is appended");
+    let stands_for = LogEntry { seq: Seq(6), json: Bytes::from_static(b"{\"type\":\"log_compacted\"}") };
+    let piece = Compaction { from: Seq(3), entry: stands_for.clone() };
+    // Twice is the same as once.
+    for _ in 0..2 {
+        store.log.compact(session, piece.clone()).await.expect("it is compacted");
+    }
+    let mut left = samples::entries(session, Seq(0), 10);
+    left.splice(2..6, [stands_for]);
+    for (after, skipped) in [(0, 0), (1, 1), (2, 2), (3, 2), (5, 2), (6, 3), (10, 7)] {
+        let read = store.log.read(session, Seq(after), 100).await.expect("the log is read");
+        assert_eq!(read, left[skipped..], "after {after}");
+    }
+    assert_eq!(store.log.read(session, Seq(4), 1).await.expect("the log is read"), left[2..3]);
+    assert_eq!(store.log.head(session).await.expect("the head is read"), Some(Seq(10)));
+    let next = store.log.commit(samples::append(session, Seq(10), 1)).await.expect("it is appended");
+    assert_eq!(next, Seq(11));
 }

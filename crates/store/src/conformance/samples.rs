@@ -4,8 +4,9 @@ use serde_json::json;
 use uuid::Uuid;
 use warren_domain::{
     AgentProfile, AgentType, ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, BlobHash, Content,
-    Draft, EventBody, Fence, ForkedFrom, Partition, ProfileId, ProjectId, RunId, RunInput, RunOptions,
-    RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version, WorkspaceId,
+    Draft, EventBody, Fence, FileCounts, ForkedFrom, Partition, ProfileId, ProjectId, RunFrom, RunId,
+    RunInput, RunOptions, RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version, VersionCause,
+    WorkspaceId,
 };
 
 use crate::{
@@ -134,6 +135,7 @@ pub fn run(session: SessionId) -> RunRecord {
             content: Content::from("do it\u{0}"),
             options: RunOptions { model: Some("m".to_owned()), ..RunOptions::default() },
             base_version: Some(Version(4)),
+            from: RunFrom::Version,
         },
         created_at: time(10),
         started_at: Some(time(20)),
@@ -168,12 +170,20 @@ pub fn version(session: SessionId, base: Version) -> VersionRecord {
         session_id: session,
         version: base.next(),
         base,
-        cause: "run".to_owned(),
+        cause: VersionCause::Run,
         run_id: Some(RunId(Uuid::now_v7())),
         seq: Seq(1),
         created_at: time(40),
         tree: Some(BlobHash(blake3::hash(b"tree").to_hex().to_string())),
+        memory: Some(BlobHash(blake3::hash(b"memory").to_hex().to_string())),
         transcripts: vec![(String::new(), 12), ("sub".to_owned(), 34)],
+        size_bytes: 1 << 40,
+        files: FileCounts { added: 1, changed: 2, removed: 3 },
+        blocks: 9,
+        excluded: vec!["web/node_modules".to_owned()],
+        shared: true,
+        restored: Some(Version(0)),
+        expired: false,
         usage: usage(8),
         label: Some("before the change".to_owned()),
     }

@@ -2,8 +2,8 @@
 
 use warren_domain::{Seq, SessionId, Version};
 
-use super::{created, samples};
-use crate::{Change, Commit, CommitError, Page, Store, VersionRecord};
+use super::{created, linear, samples};
+use crate::{Change, Commit, CommitError, Page, Root, Store, VersionRecord};
 
 fn putting(version: &VersionRecord) -> Commit {
     samples::change(version.session_id, Seq(1), vec![Change::PutVersion(Box::new(version.clone()))])
@@ -20,7 +20,10 @@ pub async fn a_version_is_read_back_whole(store: &Store) {
     let bare = VersionRecord {
         run_id: None,
         tree: None,
+        memory: None,
         transcripts: Vec::new(),
+        restored: None,
+        shared: false,
         label: None,
         ..samples::version(session, Version(1))
     };
@@ -82,4 +85,65 @@ pub async fn versions_are_listed_newest_first(store: &Store) {
         assert_eq!(page, Page { items: items.to_vec(), more });
         before = page.items.last().map(|version| version.version);
     }
+}
+
+/// A label names one version, until another name or none is given.
+pub async fn a_label_is_given_and_taken_away(store: &Store) {
+    let session = created(store).await.session_id;
+    let version = VersionRecord { label: None, ..samples::version(session, Version(0)) };
+    store.log.commit(putting(&version)).await.expect("the version is put");
+    for label in [Some("before \u{1f41b}"), Some("after"), None] {
+        assert!(store.versions.label_version(session, Version(1), label).await.expect("it is labelled"));
+        let found = store.versions.version(session, Version(1)).await.expect("it is read");
+        let label = label.map(str::to_owned);
+        assert_eq!(found, Some(VersionRecord { label, ..version.clone() }));
+    }
+    assert!(!store.versions.label_version(session, Version(7), Some("x")).await.expect("it is tried"));
+}
+
+/// What expires loses its files and transcripts, and stays in the list.
+pub async fn a_version_expires_unless_it_is_the_latest_or_has_a_label(store: &Store) {
+    let session = created(store).await.session_id;
+    let versions = [0, 1, 2].map(|base| samples::version(session, Version(base)));
+    for version in &versions {
+        store.log.commit(putting(version)).await.expect("the version is put");
+    }
+    let expire = async |number| store.versions.expire_version(session, Version(number)).await.expect("tried");
+    assert!(!expire(1).await, "it has a label");
+    store.versions.label_version(session, Version(1), None).await.expect("the label is taken away");
+    store.versions.label_version(session, Version(3), None).await.expect("the label is taken away");
+    assert!(expire(1).await);
+    assert!(!expire(1).await, "it has expired");
+    assert!(!expire(3).await, "it is the latest");
+    assert!(!expire(9).await, "there is none");
+    let found = store.versions.version(session, Version(1)).await.expect("it is read");
+    let left = VersionRecord { tree: None, memory: None, label: None, expired: true, ..versions[0].clone() };
+    assert_eq!(found, Some(left));
+    let labelled = store.versions.label_version(session, Version(1), Some("too late")).await;
+    assert!(!labelled.expect("it is tried"), "a name does not bring it back");
+}
+
+/// Each once, and never those of another partition.
+pub async fn what_versions_keep_alive_is_told_for_each_partition(store: &Store) {
+    let one = created(store).await;
+    let other = created(store).await;
+    for base in [0, 1] {
+        let version = samples::version(one.session_id, Version(base));
+        store.log.commit(putting(&version)).await.expect("the version is put");
+    }
+    let bare = VersionRecord { tree: None, memory: None, ..samples::version(other.session_id, Version(0)) };
+    store.log.commit(putting(&bare)).await.expect("the version is put");
+    let sample = samples::version(one.session_id, Version(0));
+    let roots = store.versions.version_roots(&one.partition).await.expect("they are listed");
+    assert_eq!(roots, [Root { tree: sample.tree, memory: sample.memory }]);
+    assert_eq!(store.versions.version_roots(&other.partition).await.expect("they are listed"), []);
+}
+
+/// Exactly one of those who name the same base makes the next version, and what they all saw fits one order.
+pub async fn of_many_who_commit_at_once_one_wins_each_version(store: &Store) {
+    const VERSIONS: u64 = 400;
+    let session = created(store).await.session_id;
+    let calls = linear::race(&[store; 6], session, VERSIONS).await;
+    linear::check(&calls, VERSIONS);
+    linear::check_kept(store, session, VERSIONS).await;
 }

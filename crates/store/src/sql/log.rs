@@ -7,10 +7,11 @@ use warren_domain::{Seq, SessionId};
 use super::{
     Sql,
     args::args,
-    queries::{ENTRY_READ, LOG_HEAD},
+    db::Failed,
+    queries::{ENTRY_READ, LOG_COMPACT, LOG_HEAD},
     while_doing,
 };
-use crate::{Commit, CommitError, EventLog, LogEntry, ReadError};
+use crate::{Commit, CommitError, Compaction, EventLog, LogEntry, ReadError};
 
 #[async_trait]
 impl EventLog for Sql {
@@ -32,5 +33,13 @@ impl EventLog for Sql {
         let row = self.db.read_one(LOG_HEAD, args![session]).await;
         row.and_then(|row| row.map(|row| row.number(0).map(Seq)).transpose())
             .map_err(while_doing("read the head of the log"))
+    }
+
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError> {
+        let args = args![session, piece.from, piece.entry.seq, piece.entry.json.to_vec()];
+        let written = self.db.transact(LOG_COMPACT, args).await;
+        // Whether or not it was committed, trying again gives the same.
+        let failed = |(Failed::Before(source) | Failed::AtCommit(source))| source;
+        written.map(drop).map_err(failed).map_err(while_doing("compact the log"))
     }
 }

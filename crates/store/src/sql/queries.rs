@@ -63,6 +63,12 @@ pub(crate) const LINE_WRITE: Query = Query {
     postgres: include_str!("../../queries/postgres/line_write.sql"),
 };
 
+/// Puts one entry in the place of several, whole.
+pub(crate) const LOG_COMPACT: Query = Query {
+    sqlite: concat!("BEGIN IMMEDIATE;\n", include_str!("../../queries/sqlite/log_compact.sql"), ";\nCOMMIT"),
+    postgres: include_str!("../../queries/postgres/log_compact.sql"),
+};
+
 queries! {
     APPROVAL_GET = "approval_get";
     APPROVAL_LIST = "approval_list";
@@ -105,9 +111,12 @@ queries! {
     TRANSCRIPT_GET = "transcript_get";
     TRANSCRIPT_LAST = "transcript_last";
     TRANSCRIPT_LIST = "transcript_list";
+    VERSION_EXPIRE = "version_expire";
     VERSION_GET = "version_get";
+    VERSION_LABEL = "version_label";
     VERSION_LIST = "version_list";
     VERSION_PUT = "version_put";
+    VERSION_ROOTS = "version_roots";
     WORKSPACE_GET = "workspace_get";
     WORKSPACE_LIST = "workspace_list";
     WORKSPACE_PUT = "workspace_put";

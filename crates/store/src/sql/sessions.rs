@@ -46,6 +46,7 @@ impl Sql {
             query.before,
             // One more than asked for tells whether there is more.
             i64::from(query.limit) + 1,
+            query.workspace,
         ];
         let rows = self.db.read(SESSION_LIST, args).await?;
         page(&rows, query.limit, read_session)
