@@ -1,0 +1,17 @@
+import { useState } from "react";
+import { Button } from "./Button";
+
+/** Copies a text, and says so for as long as the pointer stays. */
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [said, setSaid] = useState(label);
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setSaid("Copied"),
+      () => setSaid("Not copied: the browser refused"),
+    );
+  return (
+    <Button className="copy" aria-label={`${said} to the clipboard`} onClick={() => void copy()} onPointerLeave={() => setSaid(label)} onBlur={() => setSaid(label)}>
+      {said}
+    </Button>
+  );
+}
