@@ -1,0 +1,81 @@
+/** The list of sessions as families, forks under what they were forked from, in groups by what they need. Pure. */
+import type { ApprovalItem, SessionListItem } from "@warren/react";
+import type { State } from "~/ui/Dot";
+
+export interface Member {
+  session: SessionListItem;
+  state: State;
+  /** What it is doing now, or how far it is. */
+  line: string;
+  kids: Member[];
+}
+
+export interface Group {
+  title: string;
+  members: Member[];
+}
+
+/** A session's name, or what stands for it. */
+export const nameOf = (session: Pick<SessionListItem, "name" | "sessionId">): string =>
+  session.name?.trim() || `Session ${session.sessionId.slice(-6)}`;
+
+/** The state a person cares about. */
+export function stateOf(session: SessionListItem, asks: ApprovalItem | undefined): State {
+  if (asks) return "wait";
+  const sandbox = session.runtime.sandbox?.status;
+  if (session.activeRunId) return sandbox === "starting" ? "boot" : "run";
+  if (sandbox === "starting") return "boot";
+  return sandbox === "unhealthy" ? "fail" : "idle";
+}
+
+/** What a row says under the name. */
+export function lineOf(session: SessionListItem, state: State, asks: ApprovalItem | undefined): string {
+  if (asks) return `Asks: ${asks.title}`;
+  if (state === "boot") return session.runtime.sandbox?.statusMessage ?? "Starting sandbox…";
+  if (state === "fail") return session.runtime.sandbox?.statusMessage ?? "The sandbox does not answer";
+  const fork = session.forkedFrom ? `Fork of v${session.forkedFrom.version}` : "";
+  const version = session.version > 0 ? (fork ? `now v${session.version}` : `v${session.version}`) : fork ? "" : "No version yet";
+  return [fork, state === "run" ? "Running" : "", version].filter(Boolean).join(" · ");
+}
+
+const URGENCY: Record<State, number> = { wait: 0, run: 1, boot: 1, fail: 2, idle: 2 };
+
+/** Groups of families: those that need somebody first, then those at work, then by day. */
+export function groupsOf(sessions: readonly SessionListItem[], asking: readonly ApprovalItem[], dayOf: (at: number) => string): Group[] {
+  const asks = new Map(asking.map((approval) => [approval.sessionId, approval]));
+  const members = new Map<string, Member>();
+  for (const session of sessions) {
+    const asked = asks.get(session.sessionId);
+    const state = stateOf(session, asked);
+    members.set(session.sessionId, { session, state, line: lineOf(session, state, asked), kids: [] });
+  }
+  const roots: Member[] = [];
+  for (const member of members.values()) {
+    const parent = member.session.forkedFrom && members.get(member.session.forkedFrom.sessionId);
+    if (parent && parent !== member) parent.kids.push(member);
+    else roots.push(member);
+  }
+  const groups = new Map<string, Member[]>();
+  const urgency = (member: Member): number => Math.min(URGENCY[member.state], ...member.kids.map(urgency));
+  const latest = (member: Member): number => Math.max(member.session.lastActivity, ...member.kids.map(latest));
+  for (const member of roots) {
+    const title = ["Needs you", "Running"][urgency(member)] ?? dayOf(latest(member));
+    groups.set(title, [...(groups.get(title) ?? []), member]);
+  }
+  const order = ["Needs you", "Running"];
+  const rank = (title: string) => (order.includes(title) ? order.indexOf(title) : order.length);
+  return [...groups].map(([title, list]) => ({ title, members: list })).sort((a, b) => rank(a.title) - rank(b.title));
+}
+
+/** The sessions in the order in which they are drawn, for stepping through. */
+export function inOrder(groups: readonly Group[]): SessionListItem[] {
+  const walk = (member: Member): SessionListItem[] => [member.session, ...member.kids.flatMap(walk)];
+  return groups.flatMap((group) => group.members.flatMap(walk));
+}
+
+/** The heading of a day. */
+export function dayOf(at: number, now: number): string {
+  const midnight = (time: number) => new Date(time).setHours(0, 0, 0, 0);
+  const days = Math.round((midnight(now) - midnight(at)) / 86_400_000);
+  return days <= 0 ? "Today" : days === 1 ? "Yesterday" : days < 7 ? "This week" : "Earlier";
+}
