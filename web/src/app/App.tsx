@@ -1,21 +1,51 @@
-import { useRoute } from "~/lib/router";
+import { isFinal, useWarrenClient, WarrenProvider, type WhoAmI } from "@warren/react";
+import { useCallback, useEffect, useState } from "react";
+import { Shell } from "~/features/shell/Shell";
+import { PersonContext, personOf } from "~/features/shell/person";
+import { SignIn } from "~/features/signin/SignIn";
+import { Person } from "~/ui/Avatar";
+import { Button } from "~/ui/Button";
 import { IconSprite } from "~/ui/IconSprite";
-import { Mark } from "~/ui/Mark";
-import { Toasts } from "~/ui/toasts";
+import { Failed } from "~/ui/Notice";
 
-/** The whole page: what the address says, in the shell. */
+/** The whole page. */
 export function App() {
-  const route = useRoute();
   return (
-    <>
+    <WarrenProvider>
       <IconSprite />
-      <main className="empty-in" data-route={route.at}>
-        <div className="hero">
-          <Mark />
-          <h1>Warren</h1>
-        </div>
+      <Door />
+    </WarrenProvider>
+  );
+}
+
+type Who = { is: "asking" } | { is: "stranger" } | { is: "known"; who: WhoAmI } | { is: "unreachable"; why: string };
+
+/** Lets in those whom the server knows. */
+function Door() {
+  const client = useWarrenClient();
+  const [who, setWho] = useState<Who>({ is: "asking" });
+  const ask = useCallback(() => {
+    client.who().then(
+      (known) => setWho({ is: "known", who: known }),
+      (error: unknown) => setWho(isFinal(error) ? { is: "stranger" } : { is: "unreachable", why: error instanceof Error ? error.message : String(error) }),
+    );
+  }, [client]);
+  useEffect(ask, [ask]);
+  if (who.is === "asking") return null;
+  if (who.is === "unreachable") {
+    return (
+      <main className="empty-in">
+        <Failed title="The server does not answer" action={<Button look="line" onClick={ask}>Try again</Button>}>{who.why} What agents do goes on without this page.</Failed>
       </main>
-      <Toasts />
-    </>
+    );
+  }
+  if (who.is === "stranger") return <SignIn onSignedIn={(known) => setWho({ is: "known", who: known })} />;
+  const person = personOf(who.who);
+  return (
+    <PersonContext value={person}>
+      <Person value={person.name}>
+        <Shell />
+      </Person>
+    </PersonContext>
   );
 }

@@ -1,0 +1,42 @@
+// What the parts of a conversation need from the page around them.
+import type { Block, SessionStore } from "@warren/react";
+import { createContext, use, useSyncExternalStore, type RefObject } from "react";
+import type { Answer } from "../approvals/ApprovalCard";
+
+export interface Chat {
+  store: SessionStore;
+  agentName: string;
+  /** Subagents whose request waits for a person. */
+  waitingIn: ReadonlySet<string>;
+  nameOf: (conversationId: string) => string;
+  openBeside: (conversationId: string) => void;
+  openDiff: (version: number) => void;
+  /** Nothing for those who may only read. */
+  answer: Answer | null;
+  fork: ((version: number) => void) | null;
+  again: (() => void) | null;
+  back: ((version: number) => void) | null;
+  resend: (key: string) => void;
+  discard: (key: string) => void;
+  /** Scrolls to the end and follows; set by the conversation. */
+  end: RefObject<() => void>;
+}
+
+export const ChatContext = createContext<Chat | null>(null);
+
+export function useChat(): Chat {
+  const chat = use(ChatContext);
+  if (!chat) throw new Error("this part belongs into a conversation");
+  return chat;
+}
+
+const NONE: readonly Block[] = [];
+
+/** The blocks of a thread, live. */
+export function useThreadBlocks(conversationId: string): readonly Block[] {
+  const { store } = useChat();
+  return useSyncExternalStore(
+    (watcher) => store.watch("log", watcher),
+    () => (conversationId === "main" ? store.state.main : store.state.threads.get(conversationId))?.values() ?? NONE,
+  );
+}

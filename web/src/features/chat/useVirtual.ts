@@ -1,0 +1,151 @@
+// Draws a window of a long list, keeps what a person reads in place, and follows the end while they are there.
+import { useCallback, useLayoutEffect, useRef, useState, type RefObject } from "react";
+import { Follow, Heights } from "./virtual";
+
+/** At most this many rows are in the document. */
+const MOST = 120;
+/** The height of a row that nobody has measured: one closed step. */
+const GUESS = 39;
+
+interface Place {
+  heights: Heights;
+  follow: Follow;
+  scrollTop: number;
+  width: number;
+}
+
+/** Where each conversation was left. */
+const places = new Map<string, Place>();
+
+function placeOf(id: string): Place {
+  const known = places.get(id);
+  if (known) return known;
+  const place = { heights: new Heights(GUESS), follow: new Follow(), scrollTop: 0, width: 0 };
+  places.set(id, place);
+  const oldest = places.keys().next();
+  if (places.size > 20 && !oldest.done) places.delete(oldest.value);
+  return place;
+}
+
+export interface Virtual {
+  from: number;
+  to: number;
+  before: number;
+  after: number;
+  following: boolean;
+  /** Measures a row for as long as it is drawn. */
+  measure: (element: HTMLElement | null) => (() => void) | undefined;
+  onScroll: () => void;
+  detach: () => void;
+  toEnd: () => void;
+}
+
+/** A window of the rows `keys` of conversation `id` in `scroller`. */
+export function useVirtual(id: string, keys: readonly string[], scroller: RefObject<HTMLElement | null>): Virtual {
+  const place = placeOf(id);
+  const [, draw] = useState(0);
+  const [following, setFollowing] = useState(place.follow.following);
+  const view = useRef({ top: place.follow.following ? null : place.scrollTop, height: 800, drawn: { from: 0, to: 0 } });
+  place.heights.setKeys(keys);
+  // Before the first look at the page the end is where it will be.
+  const top = view.current.top ?? Math.max(0, place.heights.total - view.current.height);
+  const window = place.heights.window(top, view.current.height, MOST);
+  view.current.drawn = window;
+
+  const settle = useCallback(() => {
+    const box = scroller.current;
+    if (!box) return;
+    if (place.follow.following) box.scrollTop = box.scrollHeight;
+    place.scrollTop = view.current.top = box.scrollTop;
+    view.current.height = box.clientHeight;
+    const { from, to } = view.current.drawn;
+    if (!place.heights.covers(from, to, box.scrollTop, box.clientHeight)) draw((n) => n + 1);
+  }, [place, scroller]);
+
+  const observer = useRef<ResizeObserver | null>(null);
+  const rows = useRef(new Map<Element, string>());
+  const observe = useCallback(() => {
+    observer.current ??= new ResizeObserver((entries) => {
+      const box = scroller.current;
+      if (!box) return;
+      let shift = 0;
+      for (const entry of entries) {
+        const key = rows.current.get(entry.target);
+        if (key === undefined) continue;
+        const element = entry.target as HTMLElement;
+        const above = element.offsetTop + element.offsetHeight <= box.scrollTop + 1;
+        const grew = place.heights.measure(key, entry.borderBoxSize[0]?.blockSize ?? element.offsetHeight);
+        if (above) shift += grew;
+      }
+      if (shift !== 0 && !place.follow.following) box.scrollTop += shift;
+      // Rows in the document push each other; only those outside need to be drawn anew.
+      settle();
+    });
+    return observer.current;
+  }, [place, scroller, settle]);
+
+  const measure = useCallback(
+    (element: HTMLElement | null) => {
+      const key = element?.dataset.key;
+      if (!element || key === undefined) return undefined;
+      rows.current.set(element, key);
+      observe().observe(element);
+      return () => {
+        rows.current.delete(element);
+        observer.current?.unobserve(element);
+      };
+    },
+    [observe],
+  );
+
+  const onScroll = useCallback(() => {
+    const box = scroller.current;
+    if (!box) return;
+    const upwards = box.scrollTop < (view.current.top ?? 0) - 0.5;
+    place.follow.moved(box.scrollHeight - box.scrollTop - box.clientHeight, upwards);
+    setFollowing(place.follow.following);
+    settle();
+  }, [place, scroller, settle]);
+
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    if (!box) return;
+    settle();
+  }, [keys, place, scroller, settle]);
+
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    if (!box) return;
+    if (!place.follow.following) box.scrollTop = place.scrollTop;
+    const resized = new ResizeObserver(() => {
+      if (place.width !== 0 && place.width !== box.clientWidth) place.heights.forget();
+      place.width = box.clientWidth;
+      settle();
+      draw((n) => n + 1);
+    });
+    resized.observe(box);
+    return () => resized.disconnect();
+  }, [place, scroller, settle]);
+
+  const detach = useCallback(() => {
+    place.follow.detach();
+    setFollowing(false);
+  }, [place]);
+  const toEnd = useCallback(() => {
+    place.follow.attach();
+    setFollowing(true);
+    settle();
+    draw((n) => n + 1);
+  }, [place, settle]);
+
+  return {
+    ...window,
+    before: place.heights.top(window.from),
+    after: Math.max(0, place.heights.total - place.heights.top(window.to)),
+    following,
+    measure,
+    onScroll,
+    detach,
+    toEnd,
+  };
+}

@@ -1,0 +1,97 @@
+import type { SessionListItem } from "@warren/react";
+import { memo, useState, type KeyboardEvent, type MouseEvent } from "react";
+import { when } from "~/lib/format";
+import { navigate, sessionPath } from "~/lib/router";
+import { AgentMark } from "~/ui/AgentMark";
+import { Dot } from "~/ui/Dot";
+import { nameOf, type Member } from "./families";
+
+type Props = {
+  member: Member;
+  current: string | null;
+  onRename: ((session: SessionListItem, name: string) => Promise<unknown>) | null;
+  onDelete: ((session: SessionListItem) => void) | null;
+};
+
+/** A session in the list, with its forks under it on the curve. */
+export const SessionRow = memo(function SessionRow(props: Props) {
+  const { member, current, onRename, onDelete } = props;
+  const { session, state, line } = member;
+  const [renaming, setRenaming] = useState(false);
+  const name = nameOf(session);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "F2" && onRename) setRenaming(true);
+    else if (event.key === "Delete" && onDelete) onDelete(session);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      {renaming && onRename ? (
+        <Renaming session={session} onRename={onRename} onDone={() => setRenaming(false)} />
+      ) : (
+        <a
+          className="ses"
+          href={sessionPath(session.sessionId)}
+          aria-current={session.sessionId === current ? "page" : undefined}
+          onClick={follow}
+          onDoubleClick={() => onRename && setRenaming(true)}
+          onKeyDown={onKeyDown}
+        >
+          <AgentMark type={session.type} />
+          <div className="grow">
+            <div className="nm cut"><bdi>{name}</bdi></div>
+            <div className="mt">
+              <span className={`cut ${state === "wait" ? "ask" : state === "fail" ? "err" : ""}`} dir="auto">{line}</span>
+            </div>
+          </div>
+          <div className="rt">
+            {(state === "idle" || state === "fail") && <span className="num">{when(session.lastActivity)}</span>}
+            <Dot state={state} />
+          </div>
+        </a>
+      )}
+      {member.kids.length > 0 && (
+        <div className="kids">
+          {member.kids.map((kid) => (
+            <SessionRow key={kid.session.sessionId} {...props} member={kid} />
+          ))}
+        </div>
+      )}
+    </>
+  );
+});
+
+/** Follows a link inside the page, and leaves new tabs and windows to the browser. */
+export function follow(event: MouseEvent<HTMLAnchorElement>) {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  navigate(event.currentTarget.pathname + event.currentTarget.search);
+}
+
+type RenamingProps = { session: SessionListItem; onRename: NonNullable<Props["onRename"]>; onDone: () => void };
+
+function Renaming({ session, onRename, onDone }: RenamingProps) {
+  const [name, setName] = useState(nameOf(session));
+  const [problem, setProblem] = useState<string | null>(null);
+  const save = () => {
+    const next = name.trim();
+    if (!next || next === nameOf(session)) return onDone();
+    onRename(session, next).then(onDone, (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
+  };
+  return (
+    <form
+      className="ses"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <AgentMark type={session.type} />
+      <div className="grow">
+        <input className="inp-line" autoFocus aria-label="Session name" maxLength={200} value={name} onFocus={(event) => event.target.select()} onChange={(event) => setName(event.target.value)} onBlur={save} onKeyDown={(event) => event.key === "Escape" && onDone()} />
+        {problem && <div className="mt err" role="alert">{problem}</div>}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,109 @@
+import { useMemo, useRef, useState, type RefObject } from "react";
+import { navigate, sessionPath, useRoute, type Route } from "~/lib/router";
+import { Button } from "~/ui/Button";
+import { Icon } from "~/ui/Icon";
+import type { IconName } from "~/ui/IconSprite";
+import { Failed } from "~/ui/Notice";
+import { Toasts } from "~/ui/toasts";
+import { ChatPage } from "../chat/ChatPage";
+import { Palette } from "../palette/Palette";
+import { Sidebar } from "../sessions/Sidebar";
+import { StartPage } from "../sessions/StartPage";
+import { KeysDialog } from "./KeysDialog";
+import { PageContext, type Page } from "./page";
+import { OverviewPage, SettingsPage } from "./parts";
+import { Burger } from "./TopBar";
+import { useAnnouncer } from "./useAnnouncer";
+import { useKeys } from "./useKeys";
+import { useOthersNeedYou } from "./useOthersNeedYou";
+
+/** The page around everything: sessions at the left, what the address says at the right. */
+export function Shell() {
+  const route = useRoute();
+  const [overlay, setOverlay] = useState<"palette" | "keys" | null>(null);
+  const [drawer, setDrawer] = useState(false);
+  const [started, setStarted] = useState({ n: 0, text: "" });
+  const [spoken, announce] = useAnnouncer();
+  const order = useRef<Page["order"]["current"]>([]);
+  const session = useRef<Page["session"]["current"]>(null);
+  const page = useMemo((): Page => ({
+    openPalette: () => setOverlay((open) => (open === "palette" ? null : "palette")),
+    openKeys: () => setOverlay("keys"),
+    startNew: (text = "") => {
+      navigate("/");
+      setStarted((old) => ({ n: old.n + 1, text }));
+    },
+    toggleDrawer: () => setDrawer((open) => !open),
+    announce,
+    order: order as RefObject<Page["order"]["current"]>,
+    session,
+  }), [announce]);
+  useKeys(page);
+  useOthersNeedYou(route.at === "session" ? route.sessionId : null);
+  return (
+    <PageContext value={page}>
+      <a className="vh skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the conversation</a>
+      <div className="app" data-drawer={drawer ? "" : undefined} onClick={(event) => (event.target as Element).closest("a.ses, .nav.ov") && setDrawer(false)}>
+        <Sidebar />
+        {drawer && <button type="button" className="drawer-scrim" aria-label="Close the sessions" onClick={() => setDrawer(false)} />}
+        <main className="main" id="main" tabIndex={-1}>
+          <View key={route.at === "home" ? `home ${started.n}` : route.at} route={route} text={started.text} />
+          <MobileBar route={route} />
+        </main>
+      </div>
+      {overlay === "palette" && <Palette onClose={() => setOverlay(null)} />}
+      {overlay === "keys" && <KeysDialog onClose={() => setOverlay(null)} />}
+      <div className="vh" role="status" aria-live="polite">{spoken}</div>
+      <Toasts />
+    </PageContext>
+  );
+}
+
+function View({ route, text }: { route: Route; text: string }) {
+  switch (route.at) {
+    case "home":
+      return <StartPage text={text} />;
+    case "session":
+      return <ChatPage key={route.sessionId} sessionId={route.sessionId} tab={route.tab} subagent={route.subagent} />;
+    case "overview":
+      return OverviewPage ? <OverviewPage /> : <Nowhere />;
+    case "settings":
+      return SettingsPage ? <SettingsPage /> : <Nowhere />;
+    case "unknown":
+      return <Nowhere />;
+  }
+}
+
+function Nowhere() {
+  return (
+    <>
+      <header className="top"><Burger /><h1>Not here</h1></header>
+      <div className="page">
+        <div className="empty-in">
+          <Failed title="There is no such page" action={<Button look="line" onClick={() => navigate("/")}>Start a session</Button>}>The address leads nowhere.</Failed>
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** Switches views on narrow screens. */
+function MobileBar({ route }: { route: Route }) {
+  const id = route.at === "session" ? route.sessionId : null;
+  const tab = route.at === "session" ? route.tab : null;
+  const item = (label: string, icon: IconName, to: string, on: boolean) => (
+    <button type="button" aria-current={on ? "page" : undefined} disabled={id === null && label !== "Overview" && label !== "Chat"} onClick={() => navigate(to)}>
+      <Icon name={icon} />
+      {label}
+    </button>
+  );
+  return (
+    <nav className="mob" aria-label="Views">
+      {item("Chat", "chat", id ? sessionPath(id) : "/", (id !== null && tab === null) || route.at === "home")}
+      {item("Artifacts", "app", id ? sessionPath(id, "artifacts") : "/", tab === "artifacts")}
+      {item("Files", "folder", id ? sessionPath(id, "files") : "/", tab === "files")}
+      {item("Versions", "fork", id ? sessionPath(id, "versions") : "/", tab === "versions")}
+      {item("Overview", "chart", "/overview", route.at === "overview")}
+    </nav>
+  );
+}

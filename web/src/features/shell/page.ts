@@ -1,0 +1,40 @@
+// What any part of the page may ask the page to do.
+import type { SessionListItem } from "@warren/react";
+import { createContext, use, type RefObject } from "react";
+
+export interface Page {
+  openPalette: () => void;
+  openKeys: () => void;
+  startNew: (text?: string) => void;
+  toggleDrawer: () => void;
+  /** Says something to screen readers, when there is time for it. */
+  announce: (sentence: string) => void;
+  /** Sessions in the order in which the sidebar draws them. */
+  order: RefObject<SessionListItem[]>;
+  /** What the shown session offers to keys and the palette. */
+  session: RefObject<SessionActions | null>;
+}
+
+/** What can be done with the session in view. */
+export interface SessionActions {
+  sessionId: string;
+  name: string;
+  version: number;
+  running: boolean;
+  followLive: () => void;
+  stop: (() => void) | null;
+  fork: (() => void) | null;
+  rename: (() => void) | null;
+  remove: (() => void) | null;
+  showTab: (tab: "artifacts" | "files" | "versions" | "activity") => void;
+  togglePanel: () => void;
+  compare: () => void;
+}
+
+export const PageContext = createContext<Page | null>(null);
+
+export function usePage(): Page {
+  const page = use(PageContext);
+  if (!page) throw new Error("this part belongs into the page");
+  return page;
+}

@@ -1,0 +1,24 @@
+import { lazy, Suspense, type ComponentType } from "react";
+import type { Tab } from "~/lib/router";
+import { Skeleton } from "~/ui/Notice";
+
+export type PanelProps = { sessionId: string; tab: Tab; onTab: (tab: Tab) => void; onClose: () => void };
+
+// Parts that are loaded when they are first shown. A build without one of them does not offer it.
+const found = import.meta.glob<Record<string, ComponentType<never>>>(["../panel/Panel.tsx", "../overview/OverviewPage.tsx", "../settings/SettingsPage.tsx"]);
+
+function part<P extends object>(path: string, name: string): ComponentType<P> | null {
+  const load = found[path];
+  if (!load) return null;
+  const Part = lazy(async () => ({ default: (await load())[name] as unknown as ComponentType<P> }));
+  return (props: P) => (
+    <Suspense fallback={<Skeleton />}>
+      <Part {...props} />
+    </Suspense>
+  );
+}
+
+/** What a session made: artifacts, files, versions, activity. */
+export const Panel = part<PanelProps>("../panel/Panel.tsx", "Panel");
+export const OverviewPage = part<object>("../overview/OverviewPage.tsx", "OverviewPage");
+export const SettingsPage = part<object>("../settings/SettingsPage.tsx", "SettingsPage");

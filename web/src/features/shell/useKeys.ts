@@ -1,0 +1,130 @@
+import { useEffect, useRef } from "react";
+import { navigate, sessionPath, useRoute } from "~/lib/router";
+import { actionOf, TABS, type KeyAction } from "./keys";
+import type { Page } from "./page";
+
+/** Whether single letters act; a person may switch them off. */
+export const lettersAct = (): boolean => localStorage.getItem("warren.letters") !== "off";
+
+/** Listens to the page's keys. */
+export function useKeys(page: Page) {
+  const route = useRoute();
+  const before = useRef<string | null>(null);
+  const escaped = useRef(0);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing) return;
+      const at = event.target instanceof Element ? event.target : document.body;
+      const typing = at.closest("input, textarea, select, [contenteditable=true]") !== null;
+      const modal = document.querySelector("dialog[open]") !== null;
+      if (event.key === "Escape" && !modal) return void escape(event, page, escaped);
+      const stroke = { key: event.key, ctrl: event.ctrlKey || event.metaKey, shift: event.shiftKey, alt: event.altKey, typing, modal, before: before.current };
+      before.current = typing || modal ? null : event.key.toLowerCase();
+      const action = actionOf(stroke, lettersAct());
+      if (action && act(action, event, page, route.at === "session" ? route.sessionId : null)) {
+        event.preventDefault();
+        before.current = null;
+      }
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [page, route]);
+}
+
+/** The second Escape in a row stops what runs. */
+function escape(event: KeyboardEvent, page: Page, escaped: React.RefObject<number>) {
+  const twice = event.timeStamp - escaped.current < 800;
+  escaped.current = twice ? 0 : event.timeStamp;
+  if (twice) page.session.current?.stop?.();
+}
+
+function act(action: KeyAction, event: KeyboardEvent, page: Page, current: string | null): boolean {
+  const session = page.session.current;
+  switch (action) {
+    case "palette":
+      page.openPalette();
+      return true;
+    case "find":
+      return focus("#find");
+    case "new":
+      page.startNew();
+      return true;
+    case "help":
+      page.openKeys();
+      return true;
+    case "previous":
+    case "next":
+      return step(page, current, action === "next" ? 1 : -1);
+    case "blockNext":
+    case "blockPrevious":
+      return stepBlock(action === "blockNext" ? 1 : -1);
+    case "toggle": {
+      const row = document.activeElement?.closest("[data-key]");
+      const summary = row?.querySelector<HTMLElement>("summary");
+      summary?.click();
+      return summary !== undefined;
+    }
+    case "end":
+      session?.followLive();
+      return session !== null;
+    case "panel":
+      session?.togglePanel();
+      return session !== null;
+    case "fork":
+      session?.fork?.();
+      return session !== null;
+    case "compare":
+      session?.compare();
+      return session !== null;
+    case "full":
+      return press(document.querySelector<HTMLElement>("[data-key-full]"));
+    case "tab":
+      session?.showTab(TABS[event.key.toLowerCase() as keyof typeof TABS]);
+      return session !== null;
+    case "allow":
+    case "deny":
+    case "choose":
+      return answer(action === "choose" ? event.key : action[0]!);
+  }
+}
+
+function focus(selector: string): boolean {
+  document.querySelector<HTMLElement>(selector)?.focus();
+  return true;
+}
+
+function press(element: HTMLElement | null | undefined): boolean {
+  element?.click();
+  return !!element;
+}
+
+/** Answers the request that has the focus, or the only one in view. Never one of several that nobody looks at. */
+function answer(key: string): boolean {
+  const open = [...document.querySelectorAll<HTMLElement>("[data-approval]")];
+  const inView = open.filter((card) => {
+    const box = card.getBoundingClientRect();
+    return box.bottom > 0 && box.top < innerHeight;
+  });
+  const focused = document.activeElement?.closest<HTMLElement>("[data-approval]");
+  const card = focused ?? (inView.length === 1 ? inView[0] : undefined);
+  return press(card?.querySelector<HTMLButtonElement>(`[data-key="${key}"]:not(:disabled)`));
+}
+
+function step(page: Page, current: string | null, by: number): boolean {
+  const order = page.order.current;
+  const at = order.findIndex((session) => session.sessionId === current);
+  const next = order[at < 0 ? 0 : at + by];
+  if (next) navigate(sessionPath(next.sessionId));
+  return next !== undefined;
+}
+
+function stepBlock(by: number): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>("[role=log] [data-key][data-kind]")];
+  const focused = document.activeElement?.closest<HTMLElement>("[data-kind]");
+  const visible = rows.findIndex((row) => row.getBoundingClientRect().bottom > 60);
+  const at = focused ? rows.indexOf(focused) + by : visible;
+  const row = rows[Math.max(0, Math.min(rows.length - 1, at))];
+  row?.focus();
+  row?.scrollIntoView({ block: "nearest" });
+  return row !== undefined;
+}

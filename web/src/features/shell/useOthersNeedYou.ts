@@ -1,0 +1,28 @@
+import { useSessionList } from "@warren/react";
+import { useEffect, useRef } from "react";
+import { navigate, sessionPath } from "~/lib/router";
+import { toast } from "~/ui/toasts";
+import { nameOf } from "../sessions/families";
+import { useAsking } from "../sessions/useAsking";
+
+/** Says when a session that is not in view begins to wait for a person. */
+export function useOthersNeedYou(current: string | null) {
+  const { sessions } = useSessionList();
+  const asking = useAsking(sessions);
+  const known = useRef<Set<string> | null>(null);
+  useEffect(() => {
+    const before = known.current;
+    known.current = new Set(asking.map((approval) => approval.approvalId));
+    for (const approval of asking) {
+      if (!before || before.has(approval.approvalId) || approval.sessionId === current) continue;
+      const session = sessions.find((one) => one.sessionId === approval.sessionId);
+      toast({
+        title: `${session ? nameOf(session) : "A session"} needs you`,
+        text: approval.title,
+        icon: "hand",
+        warn: true,
+        action: { label: "Open", run: () => navigate(sessionPath(approval.sessionId)) },
+      });
+    }
+  }, [asking, sessions, current]);
+}
