@@ -1,0 +1,145 @@
+//! Takes what a scan finds, whichever side of a stream it runs on.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use warren_tree::{
+    Changes, Hash, Index,
+    scan::{Batch, FoundDir, Notice, Sink, Stop},
+};
+
+use super::{Packs, Skipped};
+use crate::{
+    TakeError, TreeId, escape,
+    pack::{Builder, seal},
+    partition::Shelf,
+    places,
+};
+
+/// A pack is closed when it is this large.
+const PACK_BYTES: usize = 32 * 1024 * 1024;
+
+/// Nodes are compressed together until they take this much.
+const NODES_BYTES: usize = 512 * 1024;
+
+/// Notices that are kept: a tree of sockets shall not fill our memory.
+const MAX_NOTICES: usize = 10_000;
+
+/// What a scan has found so far. Shared by the threads that bring it.
+pub(crate) struct Taker {
+    shelf: Arc<Shelf>,
+    packs: Packs,
+    builder: Mutex<Builder>,
+    /// Chunks that somebody was told to bring, and whether they came.
+    claimed: Mutex<HashMap<Hash, bool>>,
+    found: Mutex<Vec<FoundDir>>,
+    notices: Mutex<Vec<Skipped>>,
+}
+
+/// A whole tree.
+pub(super) struct Scanned {
+    pub(super) index: Index,
+    pub(super) tree: TreeId,
+    pub(super) changes: Changes,
+    pub(super) notices: Vec<Skipped>,
+}
+
+impl Sink for Taker {
+    fn lacking(&self, chunks: &[(Hash, u32)]) -> Result<Vec<bool>, Stop> {
+        let state = self.shelf.read();
+        let mut claimed = lock(&self.claimed);
+        Ok(chunks
+            .iter()
+            .map(|(hash, _)| !state.has_for_good(hash) && claimed.insert(*hash, false).is_none())
+            .collect())
+    }
+
+    fn chunks(&self, batch: Batch) -> Result<(), Stop> {
+        let hashes: Vec<Hash> = batch.chunks.iter().map(|(hash, _)| *hash).collect();
+        let sealed = seal(batch.chunks, batch.data);
+        {
+            let mut claimed = lock(&self.claimed);
+            hashes.into_iter().for_each(|hash| _ = claimed.insert(hash, true));
+        }
+        let full = {
+            let mut builder = lock(&self.builder);
+            builder.add(sealed);
+            (builder.len() >= PACK_BYTES).then(|| std::mem::take(&mut *builder))
+        };
+        full.map_or(Ok(()), |full| self.send(full))
+    }
+
+    fn directory(&self, found: FoundDir) -> Result<(), Stop> {
+        lock(&self.found).push(found);
+        Ok(())
+    }
+
+    fn notice(&self, notice: Notice) -> Result<(), Stop> {
+        let mut notices = lock(&self.notices);
+        if notices.len() < MAX_NOTICES {
+            notices.push(Skipped { path: escape(&notice.path), why: notice.why });
+        }
+        Ok(())
+    }
+}
+
+impl Taker {
+    pub(super) fn new(shelf: Arc<Shelf>, packs: Packs) -> Self {
+        Self {
+            shelf,
+            packs,
+            builder: Mutex::default(),
+            claimed: Mutex::default(),
+            found: Mutex::default(),
+            notices: Mutex::default(),
+        }
+    }
+
+    /// Makes the tree, and hands over the last pack.
+    pub(super) fn merge(&self, base: &Index, max_bytes: u64) -> Result<Scanned, TakeError> {
+        let found = std::mem::take(&mut *lock(&self.found));
+        let merged = base.merge(found).map_err(TakeError::Untrue)?;
+        let index = merged.index;
+        if places::totals(&index).bytes > max_bytes {
+            return Err(TakeError::TooLarge { max_bytes });
+        }
+        self.keep_nodes(merged.nodes)?;
+        let last = std::mem::take(&mut *lock(&self.builder));
+        if !last.is_empty() {
+            self.send(last).map_err(|Stop| TakeError::Cut)?;
+        }
+        let tree = index.tree().map_or_else(TreeId::empty, TreeId);
+        let mut notices = std::mem::take(&mut *lock(&self.notices));
+        notices.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Scanned { index, tree, changes: merged.changes, notices })
+    }
+
+    fn keep_nodes(&self, nodes: Vec<(Hash, Vec<u8>)>) -> Result<(), TakeError> {
+        let mut batch = Batch::default();
+        for (hash, bytes) in nodes {
+            let is_new = self.lacking(&[(hash, bytes.len() as u32)]).is_ok_and(|lacking| lacking == [true]);
+            if is_new {
+                batch.chunks.push((hash, bytes.len() as u32));
+                batch.data.extend_from_slice(&bytes);
+            }
+            if batch.data.len() >= NODES_BYTES {
+                self.chunks(std::mem::take(&mut batch)).map_err(|Stop| TakeError::Cut)?;
+            }
+        }
+        if batch.chunks.is_empty() {
+            return Ok(());
+        }
+        self.chunks(batch).map_err(|Stop| TakeError::Cut)
+    }
+
+    fn send(&self, pack: Builder) -> Result<(), Stop> {
+        // Nobody takes it only if the store failed, which is told by whoever puts packs there.
+        self.packs.blocking_send(pack.finish()).map_err(|_| Stop)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

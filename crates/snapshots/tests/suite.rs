@@ -1,0 +1,15 @@
+//! Trees, there and back again.
+#![allow(clippy::expect_used, reason = "tests say what is wrong by panicking")]
+
+#[path = "suite/collection.rs"]
+mod collection;
+#[path = "suite/damage.rs"]
+mod damage;
+#[path = "suite/ground.rs"]
+mod ground;
+#[path = "suite/hostile.rs"]
+mod hostile;
+#[path = "suite/reading.rs"]
+mod reading;
+#[path = "suite/roundtrip.rs"]
+mod roundtrip;
