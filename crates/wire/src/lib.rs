@@ -15,10 +15,12 @@ mod auth;
 mod event;
 mod machine;
 mod message;
+mod packet;
 mod problem;
 mod profile;
 mod run;
 mod session;
+mod socket;
 
 mod openapi;
 
@@ -32,6 +34,10 @@ pub use event::{EventPage, SessionNews, SessionsChanged};
 pub use machine::{Doctor, Health, Ready, SandboxItem, SandboxList, UsageReport, UsageRow};
 pub use message::{MessageAccepted, MessagePage, MessageSend};
 pub use openapi::openapi;
+pub use packet::{
+    ArtifactMetadata, BuildArtifactType, BuildMessage, BuildMessageType, History, Packet, PacketBody, Packets,
+    StepStatus, ToolStatus,
+};
 pub use problem::{At, Problem};
 pub use profile::ProfileList;
 pub use routes::{Access, Answer, Media, Method, Query, QueryKind, Route, RouteName, Subject};
@@ -39,5 +45,8 @@ pub use run::{Interrupted, RunItem, RunPage, RunProblem, RunReword};
 pub use session::{
     Forced, ImportedThread, RuntimeSessionData, SessionCreate, SessionEnd, SessionImport, SessionListItem,
     SessionOptions, SessionPage, SessionPatch, SubagentThread, WorkspaceFile,
+};
+pub use socket::{
+    SOCKET_PATH, SocketAuth, SocketMessage, SocketSession, socket_messages, socket_status,
 };
 pub use table::ROUTES;

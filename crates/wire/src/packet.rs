@@ -1,0 +1,211 @@
+//! The packets of `/api/build`: what a stream of an agent's answer consists of there.
+
+mod fold;
+mod history;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+use warren_domain::Timestamp;
+
+pub use fold::Packets;
+pub use history::{BuildMessage, BuildMessageType, History};
+
+/// One packet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Packet {
+    /// What it says.
+    #[serde(flatten)]
+    pub body: PacketBody,
+    /// When it was recorded.
+    pub timestamp: Timestamp,
+}
+
+/// What a packet says. The names and fields are those of the platform this API is for; an absent field is absent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum PacketBody {
+    /// The answer is whole.
+    Done {
+        /// What was done, in a sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
+    /// The message was not carried out.
+    Error {
+        /// What went wrong.
+        message: String,
+        /// A stable code: `TIMEOUT`, `SANDBOX_ERROR`, `LLM_ERROR`, …
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
+        /// Sending the message again may help.
+        recoverable: bool,
+    },
+    /// A step begins: a thought, a subagent, a wait.
+    StepStart {
+        /// Its name.
+        step_id: String,
+        /// For people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+    },
+    /// A step goes on.
+    StepDelta {
+        /// Which one.
+        step_id: String,
+        /// What is new.
+        content: String,
+    },
+    /// A step is over.
+    StepEnd {
+        /// Which one.
+        step_id: String,
+        /// How it ended.
+        status: StepStatus,
+    },
+    /// The agent begins to answer.
+    OutputStart {},
+    /// The answer goes on.
+    OutputDelta {
+        /// What is new.
+        content: String,
+    },
+    /// There is a new artifact.
+    ArtifactCreated {
+        /// Which one.
+        artifact: ArtifactMetadata,
+    },
+    /// An artifact is another one now.
+    ArtifactUpdated {
+        /// Which one.
+        artifact: ArtifactMetadata,
+        /// What changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<Vec<String>>,
+    },
+    /// The agent calls a tool.
+    ToolStart {
+        /// Which one.
+        tool_name: String,
+        /// What it is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_input: Option<Value>,
+    },
+    /// A tool says something.
+    ToolOutput {
+        /// Which one.
+        tool_name: String,
+        /// What is new.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<String>,
+        /// The tool failed.
+        is_error: bool,
+    },
+    /// A tool is done.
+    ToolEnd {
+        /// Which one.
+        tool_name: String,
+        /// How it ended.
+        status: ToolStatus,
+    },
+    /// A file is new or changed.
+    FileWrite {
+        /// Relative to `/outputs`; a file outside of it is named from there, as `../notes.txt`.
+        path: String,
+        /// Its length.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size_bytes: Option<u64>,
+    },
+    /// A file is gone.
+    FileDelete {
+        /// As in `file_write`.
+        path: String,
+    },
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StepStatus {
+    /// Well.
+    Success,
+    /// It failed, or was refused.
+    Failed,
+    /// It came to nothing.
+    Skipped,
+}
+
+/// How a tool ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolStatus {
+    /// Well.
+    Success,
+    /// It failed, or was stopped.
+    Failed,
+}
+
+/// What kind of thing an artifact is: the six that clients of this API know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BuildArtifactType {
+    /// A web application.
+    WebApp,
+    /// Slides.
+    Pptx,
+    /// A document.
+    Docx,
+    /// A picture.
+    Image,
+    /// A text with markup.
+    Markdown,
+    /// Sheets.
+    Excel,
+}
+
+/// An artifact, as packets tell of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ArtifactMetadata {
+    /// Its name for ever.
+    pub id: Uuid,
+    /// What kind of thing it is.
+    #[serde(rename = "type")]
+    pub kind: BuildArtifactType,
+    /// A name for people.
+    pub name: String,
+    /// Relative to `/outputs`.
+    pub path: String,
+    /// Where it can be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview_url: Option<String>,
+}
+
+impl PacketBody {
+    /// Its type, as it is written.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            PacketBody::Done { .. } => "done",
+            PacketBody::Error { .. } => "error",
+            PacketBody::StepStart { .. } => "step_start",
+            PacketBody::StepDelta { .. } => "step_delta",
+            PacketBody::StepEnd { .. } => "step_end",
+            PacketBody::OutputStart {} => "output_start",
+            PacketBody::OutputDelta { .. } => "output_delta",
+            PacketBody::ArtifactCreated { .. } => "artifact_created",
+            PacketBody::ArtifactUpdated { .. } => "artifact_updated",
+            PacketBody::ToolStart { .. } => "tool_start",
+            PacketBody::ToolOutput { .. } => "tool_output",
+            PacketBody::ToolEnd { .. } => "tool_end",
+            PacketBody::FileWrite { .. } => "file_write",
+            PacketBody::FileDelete { .. } => "file_delete",
+        }
+    }
+
+    /// Whether nothing comes after it.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        matches!(self, PacketBody::Done { .. } | PacketBody::Error { .. })
+    }
+}
