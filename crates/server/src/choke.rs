@@ -93,7 +93,7 @@ async fn recognise(app: &App, parts: &Parts) -> Result<Caller, Failure> {
     Ok(Caller { identity, credential })
 }
 
-fn bearer(value: &str) -> Result<&str, Failure> {
+pub(crate) fn bearer(value: &str) -> Result<&str, Failure> {
     let parts = value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     parts.map(|(_, secret)| secret.trim()).ok_or_else(|| {
         Failure::new(ErrorCode::Unauthorized, "the `Authorization` header is not `Bearer <token>`")

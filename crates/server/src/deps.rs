@@ -3,11 +3,15 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 use warren_env::{Env, Tasks};
 use warren_gateway::Gateway;
 use warren_runtime::api::Runtime;
 
 use crate::{handlers::Readiness, hosts::Hosts};
+
+/// Sockets are cheap, but not free: each may hold a few megabytes for a slow client.
+const MOST_SOCKETS: usize = 4096;
 
 /// Writes all figures in Prometheus' text format.
 pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -65,6 +69,8 @@ pub(crate) struct Shared {
     /// The OpenAPI document, written once.
     pub(crate) openapi: Bytes,
     pub(crate) readiness: Readiness,
+    /// Sockets that may be open at a time; one more is refused.
+    pub(crate) socket_places: Arc<Semaphore>,
 }
 
 impl Shared {
@@ -78,6 +84,7 @@ impl Shared {
             hosts: Hosts::new(deps.options.listen, &deps.options.allowed_hosts),
             openapi: Bytes::from(document.to_string()),
             readiness: Readiness::default(),
+            socket_places: Arc::new(Semaphore::new(MOST_SOCKETS)),
             deps,
         })
     }

@@ -58,6 +58,11 @@ impl Failure {
         self
     }
 
+    /// What a client is told.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// The problem document.
     pub(crate) fn tell(&self, told: &Told<'_>) -> Problem {
         Problem {

@@ -13,4 +13,5 @@ pub(crate) mod sandboxes;
 pub(crate) mod sessions;
 pub(crate) mod tokens;
 
+pub(crate) use events::check_reached;
 pub(crate) use machine::Readiness;

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::http::{HeaderMap, Method, Uri, header};
 use warren_domain::ErrorCode;
+use warren_wire::SOCKET_PATH;
 
 use crate::failure::Failure;
 
@@ -39,7 +40,9 @@ impl Hosts {
             return Err(Failure::new(ErrorCode::Misdirected, detail)
                 .hint("use the address the server printed, or add the name to its allowed hosts"));
         }
-        if method.is_safe() || self.is_same_origin(&host, headers) {
+        // What a socket's page may read is asked for by GET too.
+        let is_harmless = method.is_safe() && !uri.path().starts_with(SOCKET_PATH);
+        if is_harmless || self.is_same_origin(&host, headers) {
             return Ok(());
         }
         Err(Failure::new(ErrorCode::Forbidden, "the call comes from a page of another origin")

@@ -22,6 +22,7 @@ mod failure;
 mod hosts;
 mod query;
 mod respond;
+mod socket;
 mod sse;
 
 mod convert;

@@ -14,7 +14,7 @@ use crate::{
     deps::{Deps, Shared},
     edge,
     failure::Failure,
-    registry,
+    registry, socket,
 };
 
 /// All routes of the table, behind the edge and the choke point.
@@ -30,6 +30,11 @@ pub fn router(deps: Deps) -> Router {
     router
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
+        // A fallback whose state is given is made once; one that waits for it would be made anew, with a new and empty list
+        // of sockets, for each request.
+        .with_state(())
+        // Inside of the edge, which checks `Host` and `Origin` and names requests.
+        .layer(socket::layer(&app))
         .layer(middleware::from_fn_with_state(app, edge::pass))
 }
 

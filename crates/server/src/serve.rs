@@ -70,7 +70,8 @@ async fn connection(stream: TcpStream, router: Router, cancel: CancellationToken
         .timer(TokioTimer::new())
         .header_read_timeout(options.header_timeout)
         .max_buf_size(options.max_header_bytes)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades();
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

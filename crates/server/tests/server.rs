@@ -12,6 +12,8 @@ mod input;
 mod listener;
 #[path = "server/sessions.rs"]
 mod sessions;
+#[path = "server/socketio.rs"]
+mod socketio;
 #[path = "server/streams.rs"]
 mod streams;
 #[path = "server/support.rs"]

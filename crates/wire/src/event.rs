@@ -36,6 +36,21 @@ pub struct SessionsChanged {
     pub session: Option<SessionListItem>,
 }
 
+impl SessionsChanged {
+    /// Something happened to this session.
+    #[must_use]
+    pub fn of(change: SessionNews, session: SessionId) -> Self {
+        Self { kind: "sessions_changed".to_owned(), change, session_id: Some(session), session: None }
+    }
+
+    /// The reader was too slow.
+    #[must_use]
+    pub fn missed() -> Self {
+        let (kind, change) = ("sessions_changed".to_owned(), SessionNews::Missed);
+        Self { kind, change, session_id: None, session: None }
+    }
+}
+
 /// What happened to a session, as far as a list shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

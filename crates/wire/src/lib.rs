@@ -35,8 +35,8 @@ pub use machine::{Doctor, Health, Ready, SandboxItem, SandboxList, UsageReport, 
 pub use message::{MessageAccepted, MessagePage, MessageSend};
 pub use openapi::openapi;
 pub use packet::{
-    ArtifactMetadata, BuildArtifactType, BuildMessage, BuildMessageType, History, Packet, PacketBody, Packets,
-    StepStatus, ToolStatus,
+    ArtifactMetadata, BuildArtifactType, BuildMessage, BuildMessageType, History, Packet, PacketBody,
+    Packets, StepStatus, ToolStatus,
 };
 pub use problem::{At, Problem};
 pub use profile::ProfileList;
@@ -46,7 +46,5 @@ pub use session::{
     Forced, ImportedThread, RuntimeSessionData, SessionCreate, SessionEnd, SessionImport, SessionListItem,
     SessionOptions, SessionPage, SessionPatch, SubagentThread, WorkspaceFile,
 };
-pub use socket::{
-    SOCKET_PATH, SocketAuth, SocketMessage, SocketSession, socket_messages, socket_status,
-};
+pub use socket::{SOCKET_PATH, SocketAuth, SocketMessage, SocketSession, socket_messages, socket_status};
 pub use table::ROUTES;

@@ -198,7 +198,10 @@ fn of_block(body: &EventBody) -> Vec<Named> {
 fn of_subagent(body: &EventBody) -> Vec<Named> {
     match body {
         EventBody::SubagentStarted(started) => {
-            vec![("session:subagent:discovered", json!({ "subagentId": started.subagent_id, "subagent": started }))]
+            vec![(
+                "session:subagent:discovered",
+                json!({ "subagentId": started.subagent_id, "subagent": started }),
+            )]
         }
         EventBody::SubagentCompleted { subagent_id, status, output, usage } => vec![(
             "session:subagent:completed",

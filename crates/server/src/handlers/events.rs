@@ -109,7 +109,7 @@ impl Part {
 
 /// Nobody can have seen what is not written yet: such a number belongs to another log, and waiting for it would be
 /// waiting in silence.
-fn check_reached(after: Seq, head: Seq) -> Result<(), Failure> {
+pub(crate) fn check_reached(after: Seq, head: Seq) -> Result<(), Failure> {
     if after <= head {
         return Ok(());
     }

@@ -106,33 +106,8 @@ impl NewsSource {
         Self { app, identity, changes, pending: None }
     }
 
-    async fn describe(&self, change: &ListChange) -> Option<SessionsChanged> {
-        match change {
-            ListChange::Created(record) => self.session(SessionNews::Created, record.session_id).await,
-            ListChange::Changed(session) | ListChange::Runtime(session) => {
-                self.session(SessionNews::Changed, *session).await
-            }
-            ListChange::Erased { session_id, partition, project_id } => {
-                let target = Target::Project { partition, project: *project_id };
-                let sees = authorize(&self.identity, Action::Read, target).is_ok();
-                sees.then(|| news(SessionNews::Erased, Some(*session_id)))
-            }
-            ListChange::Missed => Some(news(SessionNews::Missed, None)),
-        }
-    }
-
-    async fn session(&self, change: SessionNews, session: SessionId) -> Option<SessionsChanged> {
-        // One that is gone by now is told about by its own change.
-        let summary = self.app.runtime().sessions().session_get(session).await.ok()?;
-        let SessionRecord { partition, project_id, .. } = &summary.record;
-        authorize(&self.identity, Action::Read, Target::Project { partition, project: *project_id }).ok()?;
-        let item = convert::session(summary);
-        Some(SessionsChanged { session: Some(item), ..news(change, Some(session)) })
-    }
-}
-
-impl Source for NewsSource {
-    async fn next(&mut self) -> Option<Vec<Bytes>> {
+    /// The next change that the reader may see; `None` when there will be none. Cancel-safe.
+    pub(crate) async fn next_change(&mut self) -> Option<SessionsChanged> {
         loop {
             if self.pending.is_none() {
                 self.pending = Some(self.changes.next().await?);
@@ -142,17 +117,48 @@ impl Source for NewsSource {
                 None => None,
             };
             self.pending = None;
-            if let Some(json) = told.and_then(|told| serde_json::to_vec(&told).ok()) {
+            if told.is_some() {
+                return told;
+            }
+        }
+    }
+
+    async fn describe(&self, change: &ListChange) -> Option<SessionsChanged> {
+        match change {
+            ListChange::Created(record) => self.session(SessionNews::Created, record.session_id).await,
+            ListChange::Changed(session) | ListChange::Runtime(session) => {
+                self.session(SessionNews::Changed, *session).await
+            }
+            ListChange::Erased { session_id, partition, project_id } => {
+                let target = Target::Project { partition, project: *project_id };
+                let sees = authorize(&self.identity, Action::Read, target).is_ok();
+                sees.then(|| SessionsChanged::of(SessionNews::Erased, *session_id))
+            }
+            ListChange::Missed => Some(SessionsChanged::missed()),
+        }
+    }
+
+    async fn session(&self, change: SessionNews, session: SessionId) -> Option<SessionsChanged> {
+        // One that is gone by now is told about by its own change.
+        let summary = self.app.runtime().sessions().session_get(session).await.ok()?;
+        let SessionRecord { partition, project_id, .. } = &summary.record;
+        authorize(&self.identity, Action::Read, Target::Project { partition, project: *project_id }).ok()?;
+        let item = convert::session(summary);
+        Some(SessionsChanged { session: Some(item), ..SessionsChanged::of(change, session) })
+    }
+}
+
+impl Source for NewsSource {
+    async fn next(&mut self) -> Option<Vec<Bytes>> {
+        loop {
+            let told = self.next_change().await?;
+            if let Ok(json) = serde_json::to_vec(&told) {
                 let mut frames = Frames::default();
                 frames.data(&Bytes::from(json));
                 return Some(frames.take());
             }
         }
     }
-}
-
-fn news(change: SessionNews, session_id: Option<SessionId>) -> SessionsChanged {
-    SessionsChanged { kind: "sessions_changed".to_owned(), change, session_id, session: None }
 }
 
 /// The next entries; `None` when the session is gone, or its log cannot be read: then the reader comes back and resumes.

@@ -44,6 +44,11 @@ impl FakeRuntime {
         self.commit(session, drafts, Vec::new()).await
     }
 
+    /// Says that a session's state in memory is another one.
+    pub(crate) fn tell_runtime(&self, session: SessionId) {
+        self.live.runtime_changed(session);
+    }
+
     async fn commit(&self, session: SessionId, drafts: Vec<Draft>, changes: Vec<Change>) -> Seq {
         let expected = self.store.log.head(session).await.expect("a head").unwrap_or_default();
         let entries = drafts.into_iter().zip(expected.0 + 1..).map(|(draft, seq)| {

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 use warren_domain::{
     ApprovalRequest, ApprovalResolution, Block, BlockId, BlockStatus, ConversationId, Event, EventBody,
-    FileChange, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted,
-    Timestamp,
+    FileChange, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted, Timestamp,
 };
 
 use super::{Packet, PacketBody, StepStatus, ToolStatus};

@@ -112,9 +112,10 @@ impl PacketBody {
                 content.push_str(more);
                 true
             }
-            (PacketBody::StepDelta { step_id, content }, PacketBody::StepDelta { step_id: same, content: more })
-                if step_id == same =>
-            {
+            (
+                PacketBody::StepDelta { step_id, content },
+                PacketBody::StepDelta { step_id: same, content: more },
+            ) if step_id == same => {
                 content.push_str(more);
                 true
             }
