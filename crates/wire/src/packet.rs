@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
-use warren_domain::Timestamp;
+use warren_domain::{Artifact, ArtifactKind, Timestamp};
 
 pub use fold::Packets;
 pub use history::{BuildMessage, BuildMessageType, History};
@@ -179,6 +179,30 @@ pub struct ArtifactMetadata {
     /// Where it can be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_url: Option<String>,
+}
+
+impl BuildArtifactType {
+    /// Of the kinds there are, those that clients of this API know.
+    #[must_use]
+    pub fn of(kind: ArtifactKind) -> Option<Self> {
+        match kind {
+            ArtifactKind::WebApp => Some(BuildArtifactType::WebApp),
+            ArtifactKind::Pptx => Some(BuildArtifactType::Pptx),
+            ArtifactKind::Docx => Some(BuildArtifactType::Docx),
+            ArtifactKind::Excel => Some(BuildArtifactType::Excel),
+            ArtifactKind::Markdown => Some(BuildArtifactType::Markdown),
+            ArtifactKind::Image => Some(BuildArtifactType::Image),
+            ArtifactKind::Pdf | ArtifactKind::Csv | ArtifactKind::Html | ArtifactKind::Code => None,
+        }
+    }
+}
+
+impl ArtifactMetadata {
+    /// Of an artifact of a kind that clients of this API know.
+    #[must_use]
+    pub fn of(artifact: &Artifact) -> Option<Self> {
+        fold::metadata(artifact)
+    }
 }
 
 impl PacketBody {

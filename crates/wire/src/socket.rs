@@ -87,20 +87,10 @@ type Named = (&'static str, Value);
 
 fn named(body: &EventBody) -> Vec<Named> {
     match body {
-        EventBody::SessionCreated { agent_type, profile, name, forked_from } => vec![(
-            "session:created",
-            json!({
-                "type": agent_type, "agentProfileReference": profile, "name": name, "forkedFrom": forked_from,
-            }),
-        )],
-        EventBody::SessionUpdated { changes } => {
-            vec![("session:options:update", json!({ "changes": changes, "options": changes.options }))]
-        }
-        EventBody::SessionStatus { runtime } => vec![("session:status", json!({ "runtime": runtime }))],
-        EventBody::SessionEnded { reason } => vec![(
-            "session:status",
-            json!({ "runtime": { "isLoaded": true, "sandbox": null }, "ended": true, "reason": reason }),
-        )],
+        EventBody::SessionCreated { .. }
+        | EventBody::SessionUpdated { .. }
+        | EventBody::SessionStatus { .. }
+        | EventBody::SessionEnded { .. } => of_session(body),
         EventBody::Retrying { attempt, reason, next_at } => vec![(
             "session:block:update",
             json!({
@@ -137,11 +127,38 @@ fn named(body: &EventBody) -> Vec<Named> {
         EventBody::ApprovalResolved(resolution) => {
             vec![("session:approval:resolved", json!({ "resolution": resolution }))]
         }
+        EventBody::VersionCommitted { .. } => vec![("session:version:committed", json!(body))],
+        EventBody::LogCompacted { .. } => vec![("session:log:compacted", json!(body))],
         EventBody::SubagentStarted(_) | EventBody::SubagentCompleted { .. } => of_subagent(body),
+        EventBody::ArtifactCreated { .. }
+        | EventBody::ArtifactUpdated { .. }
+        | EventBody::ArtifactDeleted { .. }
+        | EventBody::PortOpened { .. }
+        | EventBody::PortClosed { .. } => of_artifact(body),
         EventBody::FileChanged { path, change, size_bytes, hash } => vec![(
             of_file(*change),
             json!({ "path": path, "file": { "path": path, "sizeBytes": size_bytes, "hash": hash } }),
         )],
+    }
+}
+
+fn of_session(body: &EventBody) -> Vec<Named> {
+    match body {
+        EventBody::SessionCreated { agent_type, profile, name, forked_from } => vec![(
+            "session:created",
+            json!({
+                "type": agent_type, "agentProfileReference": profile, "name": name, "forkedFrom": forked_from,
+            }),
+        )],
+        EventBody::SessionUpdated { changes } => {
+            vec![("session:options:update", json!({ "changes": changes, "options": changes.options }))]
+        }
+        EventBody::SessionStatus { runtime } => vec![("session:status", json!({ "runtime": runtime }))],
+        EventBody::SessionEnded { reason } => vec![(
+            "session:status",
+            json!({ "runtime": { "isLoaded": true, "sandbox": null }, "ended": true, "reason": reason }),
+        )],
+        _ => Vec::new(),
     }
 }
 
@@ -207,6 +224,23 @@ fn of_subagent(body: &EventBody) -> Vec<Named> {
             "session:subagent:completed",
             json!({ "subagentId": subagent_id, "status": status, "output": output, "usage": usage }),
         )],
+        _ => Vec::new(),
+    }
+}
+
+fn of_artifact(body: &EventBody) -> Vec<Named> {
+    match body {
+        EventBody::ArtifactCreated { artifact } => {
+            vec![("session:artifact:created", json!({ "artifact": artifact }))]
+        }
+        EventBody::ArtifactUpdated { artifact, changes } => {
+            vec![("session:artifact:updated", json!({ "artifact": artifact, "changes": changes }))]
+        }
+        EventBody::ArtifactDeleted { artifact } => {
+            vec![("session:artifact:deleted", json!({ "artifact": artifact }))]
+        }
+        EventBody::PortOpened { .. } => vec![("session:port:opened", json!(body))],
+        EventBody::PortClosed { .. } => vec![("session:port:closed", json!(body))],
         _ => Vec::new(),
     }
 }

@@ -116,6 +116,8 @@ const FIELDS: &[(&str, &[&str])] = &[
 
 /// Those that some case must show.
 const PACKETS: &[&str] = &[
+    "artifact_created",
+    "artifact_updated",
     "done",
     "error",
     "file_delete",

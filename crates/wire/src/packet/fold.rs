@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 use warren_domain::{
-    ApprovalRequest, ApprovalResolution, Block, BlockId, BlockStatus, ConversationId, Event, EventBody,
-    FileChange, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted, Timestamp,
+    ApprovalRequest, ApprovalResolution, Artifact, ArtifactChange, ArtifactKind, Block, BlockId, BlockStatus,
+    ConversationId, Event, EventBody, FileChange, Resolution, SandboxStatus, SessionRuntimeState,
+    SubagentStarted, Timestamp,
 };
 
-use super::{Packet, PacketBody, StepStatus, ToolStatus};
+use super::{ArtifactMetadata, BuildArtifactType, Packet, PacketBody, StepStatus, ToolStatus};
 
 /// Where `/outputs` is, seen from the workspace.
 const OUTPUTS: &str = "outputs/";
@@ -78,17 +79,11 @@ impl Packets {
         let thread = &event.conversation_id;
         match &event.body {
             EventBody::SessionStatus { runtime } => self.sandbox_is(runtime, told),
-            EventBody::BlockStart { block } => {
-                self.retry_is_over(StepStatus::Success, told);
-                self.begin(thread, block, told);
-            }
-            EventBody::TextDelta { block_id, delta } => self.grow(thread, block_id, delta, told),
-            EventBody::BlockUpdate { block_id, updates } => self.update(thread, block_id, updates, told),
-            EventBody::BlockComplete { block } => {
-                self.retry_is_over(StepStatus::Success, told);
-                self.complete(thread, block, told);
-            }
-            EventBody::BlockDiscarded { block_id, .. } => self.discard(thread, block_id, told),
+            EventBody::BlockStart { .. }
+            | EventBody::TextDelta { .. }
+            | EventBody::BlockUpdate { .. }
+            | EventBody::BlockComplete { .. }
+            | EventBody::BlockDiscarded { .. } => self.of_block(thread, &event.body, told),
             EventBody::Retrying { reason, .. } => {
                 self.retry_is_over(StepStatus::Failed, told);
                 let step = format!("retry-{}", event.seq);
@@ -105,10 +100,51 @@ impl Packets {
             EventBody::FileChanged { path, change, size_bytes, .. } => {
                 told.push(file(path, *change, *size_bytes));
             }
+            EventBody::ArtifactCreated { .. }
+            | EventBody::ArtifactUpdated { .. }
+            | EventBody::ArtifactDeleted { .. } => told.extend(of_artifact(&event.body)),
             EventBody::ContextCompacted { summary, .. } => {
                 let step = format!("compacted-{}", event.seq);
                 self.one_step(step, "Context compacted", summary.as_deref(), StepStatus::Success, told);
             }
+            EventBody::RunCompleted { .. }
+            | EventBody::RunInterrupted { .. }
+            | EventBody::RunFailed { .. } => self.end(&event.body, told),
+            EventBody::SessionCreated { .. }
+            | EventBody::SessionUpdated { .. }
+            | EventBody::SessionEnded { .. }
+            | EventBody::RunQueued { .. }
+            | EventBody::RunStarted { .. }
+            | EventBody::MetadataUpdate { .. }
+            | EventBody::ModelCalled(_)
+            | EventBody::EgressDecided { .. }
+            | EventBody::VersionCommitted { .. }
+            | EventBody::LogCompacted { .. }
+            | EventBody::PortOpened { .. }
+            | EventBody::PortClosed { .. }
+            | EventBody::Unrecognized { .. } => {}
+        }
+    }
+
+    fn of_block(&mut self, thread: &ConversationId, body: &EventBody, told: &mut Vec<PacketBody>) {
+        match body {
+            EventBody::BlockStart { block } => {
+                self.retry_is_over(StepStatus::Success, told);
+                self.begin(thread, block, told);
+            }
+            EventBody::TextDelta { block_id, delta } => self.grow(thread, block_id, delta, told),
+            EventBody::BlockUpdate { block_id, updates } => self.update(thread, block_id, updates, told),
+            EventBody::BlockComplete { block } => {
+                self.retry_is_over(StepStatus::Success, told);
+                self.complete(thread, block, told);
+            }
+            EventBody::BlockDiscarded { block_id, .. } => self.discard(thread, block_id, told),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, body: &EventBody, told: &mut Vec<PacketBody>) {
+        match body {
             EventBody::RunCompleted { summary, .. } => {
                 self.close(StepStatus::Success, told);
                 told.push(PacketBody::Done { summary: summary.clone() });
@@ -125,15 +161,7 @@ impl Packets {
                     recoverable: *recoverable,
                 });
             }
-            EventBody::SessionCreated { .. }
-            | EventBody::SessionUpdated { .. }
-            | EventBody::SessionEnded { .. }
-            | EventBody::RunQueued { .. }
-            | EventBody::RunStarted { .. }
-            | EventBody::MetadataUpdate { .. }
-            | EventBody::ModelCalled(_)
-            | EventBody::EgressDecided { .. }
-            | EventBody::Unrecognized { .. } => {}
+            _ => {}
         }
     }
 
@@ -405,6 +433,45 @@ fn file(path: &str, change: FileChange, size_bytes: Option<u64>) -> PacketBody {
     match change {
         FileChange::Created | FileChange::Modified => PacketBody::FileWrite { path, size_bytes },
         FileChange::Deleted => PacketBody::FileDelete { path },
+    }
+}
+
+fn of_artifact(body: &EventBody) -> Option<PacketBody> {
+    match body {
+        EventBody::ArtifactCreated { artifact } => {
+            metadata(artifact).map(|artifact| PacketBody::ArtifactCreated { artifact })
+        }
+        EventBody::ArtifactUpdated { artifact, changes } => {
+            let changes = Some(changes.iter().map(|change| word(*change).to_owned()).collect());
+            metadata(artifact).map(|artifact| PacketBody::ArtifactUpdated { artifact, changes })
+        }
+        // The file of any other kind is told of as a file.
+        EventBody::ArtifactDeleted { artifact } if artifact.kind == ArtifactKind::WebApp => {
+            metadata(artifact).map(|gone| PacketBody::FileDelete { path: gone.path })
+        }
+        _ => None,
+    }
+}
+
+/// An artifact of one of the six kinds that clients of this API know. Others appear as files.
+pub(super) fn metadata(artifact: &Artifact) -> Option<ArtifactMetadata> {
+    Some(ArtifactMetadata {
+        id: artifact.id.0,
+        kind: BuildArtifactType::of(artifact.kind)?,
+        name: artifact.name.clone(),
+        path: output_path(&artifact.path),
+        preview_url: artifact.preview_url.clone(),
+    })
+}
+
+fn word(change: ArtifactChange) -> &'static str {
+    match change {
+        ArtifactChange::Content => "content",
+        ArtifactChange::Kind => "type",
+        ArtifactChange::Name => "name",
+        ArtifactChange::Port => "port",
+        ArtifactChange::Command => "command",
+        ArtifactChange::PreviewUrl => "preview_url",
     }
 }
 
