@@ -11,6 +11,6 @@ it("maps colours to classes", () => {
 });
 
 it("shows control characters instead of obeying them", () => {
-  expect(visible("safe\rrm -rf\u001b]0;x\u0007 \u202egnp")).toBe("safe␍rm -rf␛]0;x␇ ⟨202E⟩gnp");
+  expect(visible("safe\rrm -rf\u001b]0;x\u0007 \u202egnp")).toBe("safe^Mrm -rf^[]0;x^G ⟨202E⟩gnp");
   expect(visible("a\tb\nc\r\nd")).toBe("a\tb\nc\nd");
 });

@@ -43,8 +43,8 @@ const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u20
 export function visible(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(HIDDEN, (c) => {
     const code = c.charCodeAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    if (code === 0x7f) return "␡";
+    if (code < 0x20) return `^${String.fromCharCode(0x40 + code)}`;
+    if (code === 0x7f) return "^?";
     return `⟨${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
   });
 }

@@ -5,6 +5,7 @@ import { useNow } from "~/lib/clockwork";
 import { clock } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Step } from "../chat/Step";
+import { kindOf, type ToolKind } from "../chat/tools";
 import { Resolved } from "./Resolved";
 import { subjectOf } from "./questions";
 import { useAnswer } from "./useAnswer";
@@ -18,6 +19,8 @@ const CONSEQUENCE: Record<string, string> = {
   permission: "It waits for you. Allowing lets this one call happen inside its sandbox.",
   egress: "This sandbox has no network. Allowing opens this host only, through the recording proxy.",
 };
+
+const ACTS: Partial<Record<ToolKind, string>> = { run: "run a command", edit: "edit a file", write: "write a file", read: "read a file", fetch: "fetch a page", search: "search" };
 
 /** An agent asks for leave: who asks what, what follows, the exact command, and the answers. */
 export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer }: Props) {
@@ -33,7 +36,7 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer }
       <div className="approve" role="group" aria-label="Approval request" data-approval={approval.approvalId} tabIndex={-1}>
         <div className="hd">
           <b dir="auto">
-            {who} asks: {visible(approval.title)}
+            {who} {asksTo(approval)}
           </b>
           <span className="grow" />
           <Waiting since={approval.requestedAt} />
@@ -70,6 +73,14 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer }
     </Step>
   );
 });
+
+/** What is asked for, in the page's words where the tool is known, else in the agent's. */
+function asksTo(approval: Approval): string {
+  const { tool } = subjectOf(approval.detail);
+  if (approval.kind === "egress") return `asks to reach ${visible(approval.title)}`;
+  const act = tool ? ACTS[kindOf(tool)] : undefined;
+  return act ? `asks to ${act}` : `asks: ${visible(approval.title)}`;
+}
 
 function Waiting({ since }: { since: string }) {
   const now = useNow();

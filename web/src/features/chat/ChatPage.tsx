@@ -99,6 +99,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
     store,
     agentName: agentName(session.type),
     waitingIn: useMemo(() => new Set(open.map((one) => one.conversationId)), [open]),
+    held: useMemo(() => new Set(open.flatMap((one) => one.toolUseId ?? [])), [open]),
     nameOf: (conversation) => (conversation === "main" ? agentName(session.type) : (store.state.subagents.get(conversation)?.name ?? "A subagent")),
     openBeside: (conversation) => navigate(`${sessionPath(sessionId)}?subagent=${encodeURIComponent(conversation)}`),
     openDiff: (version) => navigate(`${sessionPath(sessionId, "versions")}&version=${version}`),
@@ -191,12 +192,12 @@ function useVersionFacts(sessionId: string): readonly VersionFact[] {
 function usePanelOpen(tab: Tab | null): [boolean, (open: boolean) => void] {
   const [open, setOpen] = useState(() => {
     const wide = !matchMedia("(max-width: 1180px)").matches;
-    return tab !== null || (wide && localStorage.getItem("warren.panel") !== "closed");
+    return tab !== null || (wide && localStorage.getItem("warren.panel.open") !== "closed");
   });
   return [
     open,
     (next) => {
-      localStorage.setItem("warren.panel", next ? "open" : "closed");
+      localStorage.setItem("warren.panel.open", next ? "open" : "closed");
       setOpen(next);
       if (!next && tab !== null) navigate(location.pathname, "replace");
     },
@@ -206,7 +207,7 @@ function usePanelOpen(tab: Tab | null): [boolean, (open: boolean) => void] {
 /** The same object for as long as the page lives, with what is current inside: rows need not be drawn anew for it. */
 function useStable(next: Chat): Chat {
   const kept = useRef<Chat>(next);
-  const changed = (["agentName", "waitingIn"] as const).some((key) => kept.current[key] !== next[key])
+  const changed = (["agentName", "waitingIn", "held"] as const).some((key) => kept.current[key] !== next[key])
     || (["answer", "fork", "again", "back"] as const).some((key) => (kept.current[key] === null) !== (next[key] === null));
   if (changed) kept.current = next;
   else Object.assign(kept.current, next);

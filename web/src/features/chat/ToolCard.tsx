@@ -7,6 +7,7 @@ import { DiffView } from "~/ui/DiffView";
 import { Icon } from "~/ui/Icon";
 import type { IconName } from "~/ui/IconSprite";
 import { Markdown } from "~/ui/Markdown";
+import { useChat } from "./context";
 import { Output } from "./Output";
 import { Step } from "./Step";
 import { timeOf, type Tool } from "./rows";
@@ -17,14 +18,15 @@ export const ToolCard = memo(function ToolCard({ tool, live }: { tool: Tool; liv
   const { use, result } = tool;
   const line = useMemo(() => lineOf(use), [use]);
   const diffs = useMemo(() => diffsOf(use), [use]);
-  const running = live && (use.status === "running" || use.status === "pending");
-  const failed = result?.isError === true || (use.status === "error" && !running);
+  const held = useChat().held.has(use.toolUseId);
+  const running = live && !held && (use.status === "running" || use.status === "pending");
+  const failed = result?.isError === true || use.status === "error";
   const stopped = use.status === "error" && !result;
-  const usual = failed || running || (line.kind === "edit" && diffs.length > 0);
+  const usual = failed || (running && line.kind !== "ask") || (line.kind === "edit" && diffs.length > 0);
   const [open, setOpen] = useOpened(use.id, usual);
   const card = open || usual;
   return (
-    <Step look={failed ? "bad" : running ? (use.status === "pending" ? "rg0" : "run") : card ? "rg0" : ""} icon={iconOf(line.icon, line.kind, failed, stopped, running)}>
+    <Step look={failed ? "bad" : held ? "rg0" : running ? (use.status === "pending" ? "rg0" : "run") : card ? "rg0" : ""} icon={iconOf(line.icon, line.kind, failed, stopped, running)}>
       <details className={`tool ${card ? "card" : ""}`} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <b>{line.verb}</b>
@@ -86,7 +88,7 @@ function Body({ tool, diffs, running }: { tool: Tool; diffs: ReturnType<typeof d
       {showsInput && <Output text={JSON.stringify(use.input, null, 2)} label="Input" />}
       {said && !(diffs.length && !result?.isError) && <Said text={said} markdown={result?.renderOutputAsMarkdown === true} live={running} />}
       {running && !said && <Output text="" live />}
-      {!running && !said && !diffs.length && <p className="tool-note">It printed nothing.</p>}
+      {!running && result && !said && !diffs.length && <p className="tool-note">It printed nothing.</p>}
     </div>
   );
 }

@@ -8,6 +8,8 @@ export interface Chat {
   agentName: string;
   /** Subagents whose request waits for a person. */
   waitingIn: ReadonlySet<string>;
+  /** Calls that wait for a person's leave. */
+  held: ReadonlySet<string>;
   nameOf: (conversationId: string) => string;
   openBeside: (conversationId: string) => void;
   openDiff: (version: number) => void;

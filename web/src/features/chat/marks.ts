@@ -32,7 +32,7 @@ export class MarkBuilder {
       ...state.runs.values().flatMap((run) => this.ended(run, state)),
       ...this.boot(state),
       ...this.retrying(state),
-      ...pending.filter((message) => !isQueued(message, state)).map((message) => this.keep(message.key, Infinity, { is: "unsent", message })),
+      ...pending.filter((message) => !isElsewhere(message, state)).map((message) => this.keep(message.key, Infinity, { is: "unsent", message })),
     ].sort((a, b) => a.at - b.at);
     this.known = new Map(all.map((mark) => [mark.key, mark]));
     if (all.length !== this.last.length || all.some((mark, at) => mark !== this.last[at])) this.last = all;
@@ -40,7 +40,7 @@ export class MarkBuilder {
   }
 
   private ended(run: Run, state: SessionState): PageMark[] {
-    if ((run.status !== "failed" && run.status !== "interrupted") || !run.endedAt) return [];
+    if ((run.status !== "failed" && run.status !== "interrupted") || !run.endedAt || !run.startedAt) return [];
     const version = run.baseVersion ?? state.session?.version ?? 0;
     const value: MarkValue = { is: "ended", how: run.status, code: run.error?.code, message: run.error?.message, version };
     return [this.keep(`end-${run.runId}`, Date.parse(run.endedAt), value)];
@@ -78,10 +78,11 @@ function hasSpoken(state: SessionState, run: Run): boolean {
 }
 
 /** A message that waits for its turn is shown above the composer, not in the conversation. */
-export function isQueued(message: PendingMessage, state: SessionState): boolean {
+export function isElsewhere(message: PendingMessage, state: SessionState): boolean {
   if (message.state === "failed") return false;
   const run = message.runId === undefined ? undefined : state.runs.get(message.runId);
-  return run?.status === "queued" || run?.status === "steered";
+  // A run that is over and left no block was taken back before its turn.
+  return run !== undefined && run.status !== "running";
 }
 
 function sameValue(a: MarkValue, b: MarkValue): boolean {

@@ -13,9 +13,9 @@ export function ModelPicker({ session, model, mayChange }: Props) {
   const options = (session.options ?? {}) as { model?: string };
   return (
     <>
-      <button type="button" className="pick" aria-haspopup="dialog" disabled={!mayChange} aria-label={`${agentName(session.type)}, model ${options.model ?? model ?? "of its own choice"}`} onClick={() => setOpen(true)}>
+      <button type="button" className="pick" aria-haspopup="dialog" disabled={!mayChange} title="Change the model" onClick={() => setOpen(true)}>
         <AgentMark type={session.type} />
-        <b className="hide-s">{agentName(session.type)}</b>
+        <b className="hide-s" aria-hidden="true">{agentName(session.type)}</b>
         <span className="hide-s cut">{options.model ?? model ?? ""}</span>
         <Icon name="down" size="xs" />
       </button>

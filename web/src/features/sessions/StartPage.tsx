@@ -110,15 +110,15 @@ export function StartPage({ text: given = "" }: { text?: string }) {
                 <div className="bar">
                   <Button icon="clip" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()} />
                   <input ref={picker} type="file" multiple hidden tabIndex={-1} aria-label="Files to attach" onChange={(event) => { add([...(event.target.files ?? [])]); event.target.value = ""; }} />
-                  <Menu label="Profile" className="pick" items={(profiles.data?.profiles ?? []).map((one) => ({ label: one.name ?? one.id, checked: one.id === (profile ?? "default"), onChoose: () => setProfile(one.id ?? null) }))}>
+                  <Menu label={`Profile ${profile ?? "Default"}`} className="pick" items={(profiles.data?.profiles ?? []).map((one) => ({ label: one.name ?? one.id, checked: one.id === (profile ?? "default"), onChoose: () => setProfile(one.id ?? null) }))}>
                     Profile <span>{profile ?? "Default"}</span>
                     <Icon name="down" size="xs" />
                   </Menu>
-                  <Menu label="Budget" className="pick hide-s" items={BUDGETS.map((usd) => ({ label: usd === null ? "None" : cost(usd), checked: usd === budget, onChoose: () => setBudget(usd) }))}>
+                  <Menu label={`Budget ${budget === null ? "none" : cost(budget)}`} className="pick hide-s" items={BUDGETS.map((usd) => ({ label: usd === null ? "None" : cost(usd), checked: usd === budget, onChoose: () => setBudget(usd) }))}>
                     Budget <span className="num">{budget === null ? "none" : cost(budget)}</span>
                     <Icon name="down" size="xs" />
                   </Menu>
-                  <Menu label="Before it acts" className="pick hide-s" items={[{ label: "Acts by itself", note: "the sandbox is the guard", checked: !asks, onChoose: () => setAsks(false) }, { label: "Asks me first", checked: asks, onChoose: () => setAsks(true) }]}>
+                  <Menu label={asks ? "Asks first, before it acts" : "Acts by itself, before it acts"} className="pick hide-s" items={[{ label: "Acts by itself", note: "the sandbox is the guard", checked: !asks, onChoose: () => setAsks(false) }, { label: "Asks me first", checked: asks, onChoose: () => setAsks(true) }]}>
                     {asks ? "Asks first" : "Acts by itself"}
                     <Icon name="down" size="xs" />
                   </Menu>
