@@ -1,0 +1,54 @@
+// Walks the stories in a real browser against a real server: `npm run e2e [part of a story's name …]`.
+//
+// WARREN_BIN   the server (else target/debug/warren)      CHROMIUM   the browser (else /usr/bin/chromium)
+// SCREENSHOTS  a directory: the stories also take the README's pictures there
+import { mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { Visitor } from "./visitor.mjs";
+import { Server } from "./server.mjs";
+import { STORIES } from "./stories.mjs";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+/** Generous, because the machine may be busy; nothing waits this long when all is well. */
+const STORY_MS = 90_000;
+
+const wanted = process.argv.slice(2);
+const stories = STORIES.filter((story) => wanted.length === 0 || wanted.some((part) => story.name.includes(part)));
+const pictures = process.env.SCREENSHOTS;
+if (pictures) mkdirSync(pictures, { recursive: true });
+
+const server = await Server.start();
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+let failures = 0;
+const begun = performance.now();
+for (const story of stories) {
+  const started = performance.now();
+  const visitors = [];
+  const visit = async (options) => {
+    const visitor = await Visitor.come(browser, server, options);
+    visitors.push(visitor);
+    return visitor;
+  };
+  const seconds = () => `${((performance.now() - started) / 1000).toFixed(1)} s`;
+  let late;
+  try {
+    const limit = new Promise((_, failed) => (late = setTimeout(() => failed(new Error(`longer than ${STORY_MS / 1000} s`)), STORY_MS)));
+    const outcome = await Promise.race([story.tell({ server, visit, pictures }), limit]);
+    for (const visitor of visitors) visitor.assertClean();
+    console.log(outcome?.skipped ? `skip  ${story.name}: ${outcome.skipped}` : `ok    ${story.name} (${seconds()})`);
+  } catch (error) {
+    failures += 1;
+    console.error(`FAIL  ${story.name} (${seconds()})\n${error.stack ?? error}`);
+    for (const [at, visitor] of visitors.entries()) await visitor.report(join(tmpdir(), `warren-e2e-${story.name.replace(/\W+/g, "-")}-${at}.png`));
+    if (server.errors) console.error(`server: ${server.errors.slice(-2000)}`);
+  } finally {
+    clearTimeout(late);
+    for (const visitor of visitors) await visitor.leave();
+  }
+}
+await browser.close();
+await server.end();
+console.log(`${stories.length - failures} of ${stories.length} stories in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+process.exitCode = failures || stories.length === 0 ? 1 : 0;

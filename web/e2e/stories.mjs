@@ -1,0 +1,9 @@
+// All stories, in the order in which they are told.
+import { STORIES as door } from "./stories/door.mjs";
+import { STORIES as work } from "./stories/work.mjs";
+import { STORIES as asking } from "./stories/asking.mjs";
+import { STORIES as outcome } from "./stories/outcome.mjs";
+import { STORIES as trouble } from "./stories/trouble.mjs";
+import { STORIES as others } from "./stories/others.mjs";
+
+export const STORIES = [...door, ...work, ...asking, ...outcome, ...trouble, ...others];

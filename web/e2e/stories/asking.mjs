@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { faults } from "../axe.mjs";
+
+let installed;
+/** Claude Code, where its program can be had. */
+function claude(server) {
+  installed ??= { why: server.install("claude-code") };
+  return installed.why;
+}
+
+export const STORIES = [
+  {
+    name: "Claude Code asks before it acts, and is allowed, refused with a reason, and answered",
+    async tell({ server, visit }) {
+      const why = claude(server);
+      if (why) return { skipped: `Claude Code cannot be installed here: ${why.slice(0, 200)}` };
+      const person = await visit();
+      const { page } = person;
+      const id = await person.start("run: touch allowed-by-key", { agent: "Claude Code", asks: true });
+      const request = page.getByRole("group", { name: "Approval request" });
+      await request.getByText("touch allowed-by-key").waitFor();
+      await page.getByRole("navigation", { name: "Session list" }).getByText(/^Asks:/).waitFor();
+      assert.deepEqual(await faults(page), []);
+      await page.locator("section.chat .scroll").focus();
+      await page.keyboard.press("a");
+      await person.sees("Allowed once");
+      await person.idle();
+      await person.send("run: touch never-run");
+      await request.getByRole("button", { name: "Deny and say why" }).click();
+      await page.getByLabel("Why not, for the agent").fill("not today");
+      await page.keyboard.press("Enter");
+      await person.sees("not today");
+      await person.idle();
+      await person.send("ask me a question");
+      const question = page.getByRole("form", { name: "Question from the agent" });
+      await question.getByText("Which colour should it be?").waitFor();
+      await page.locator("section.chat .scroll").focus();
+      await page.keyboard.press("2");
+      await question.getByRole("button", { name: "Answer" }).click();
+      await person.sees("Answered");
+      await person.idle();
+      const { approvals } = await server.api(`/api/approvals?sessionId=${id}`);
+      assert.deepEqual(approvals.map((one) => one.resolution?.decision).reverse(), ["allow", "deny", "allow"]);
+      return undefined;
+    },
+  },
+];

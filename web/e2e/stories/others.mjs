@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { faults } from "../axe.mjs";
+
+export const STORIES = [
+  {
+    name: "a second tab sees the same, live",
+    async tell({ visit }) {
+      const person = await visit();
+      const id = await person.start("count to 9000");
+      await person.running();
+      const second = await person.tab(`/sessions/${id}`);
+      await second.sees("1 2 3 4 5");
+      await second.send("list the files");
+      await person.page.getByRole("group", { name: "Queued message" }).getByText("list the files").waitFor();
+      await person.page.getByRole("button", { name: "Remove queued message" }).click();
+      await second.page.getByRole("group", { name: "Queued message" }).waitFor({ state: "detached" });
+      await person.page.getByRole("button", { name: "Stop" }).click();
+      await person.idle();
+      await second.idle();
+      // A message keeps the key it was sent under where it was sent; all else is the same.
+      const same = async (one) => (await one.allKeys()).slice(1);
+      assert.deepEqual(await same(second), await same(person));
+      assert.deepEqual(await second.page.locator("[data-kind=user]").allInnerTexts(), await person.page.locator("[data-kind=user]").allInnerTexts());
+    },
+  },
+  {
+    name: "who may only read sees everything live and can do nothing",
+    async tell({ server, visit }) {
+      const reader = await server.api("/api/tokens", { method: "POST", body: { name: "Reader", scope: "admin:ro" } });
+      const person = await visit();
+      const id = await person.start("count to 9000");
+      await person.running();
+      const guest = await visit({ token: reader.secret });
+      await guest.page.goto(`${guest.base}/sessions/${id}`);
+      await guest.sees("1 2 3 4 5");
+      await guest.page.getByText("This link is for reading only.").waitFor();
+      assert.equal(await guest.page.getByRole("button", { name: /^(Send|Stop|New session)$/ }).count(), 0);
+      const status = await guest.page.evaluate(async (path) => (await fetch(path, { method: "POST", headers: { "content-type": "application/json", "x-warren-csrf": document.cookie.split("warren_csrf=")[1]?.split(";")[0] ?? "" }, body: JSON.stringify({ content: "no" }) })).status, `/api/sessions/${id}/messages`);
+      assert.equal(status, 403);
+      await person.page.getByRole("button", { name: "Stop" }).click();
+      await guest.sees("What it did until then is kept");
+      assert.deepEqual(await faults(guest.page), []);
+    },
+  },
+  {
+    name: "the page is used by keyboard alone",
+    async tell({ server, visit }) {
+      const { page } = await visit({ outside: true });
+      await page.goto(server.url);
+      await page.getByLabel("Token").waitFor();
+      await page.keyboard.type(server.token);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "What shall we build?" }).waitFor();
+      await page.waitForFunction(() => document.activeElement?.id === "msg" && document.querySelector("[role=radio][aria-checked=true]"));
+      await page.keyboard.press("Shift+Tab");
+      await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "radio");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("show me a failing tool");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/\/sessions\//);
+      await page.locator(".top .state.idle").waitFor();
+      await page.waitForFunction(() => document.querySelector("[role=log] [data-kind=tool]"));
+      // Out of the field, block by block, closing one.
+      await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+      for (let n = 0; n < 12; n++) {
+        await page.keyboard.press("j");
+        if (await page.evaluate(() => document.activeElement?.getAttribute("data-kind") === "tool")) break;
+      }
+      const open = () => page.evaluate(() => document.activeElement.closest("[data-kind]").querySelector("details").open);
+      const before = await open();
+      await page.keyboard.press("o");
+      assert.equal(await open(), !before);
+      // The palette, by its key, to the keys, and back.
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").waitFor();
+      await page.keyboard.type("all keys");
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      assert.deepEqual(await faults(page), []);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
+      await page.keyboard.press("n");
+      await page.getByRole("heading", { name: "What shall we build?" }).waitFor();
+    },
+  },
+  {
+    name: "a narrow screen shows everything without scrolling sideways",
+    async tell({ visit }) {
+      const person = await visit({ width: 360, height: 740, theme: "dark" });
+      const { page } = person;
+      await person.start("show me a failing tool");
+      await person.idle();
+      const wide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.equal(await wide(), 0);
+      await page.getByRole("button", { name: "Sessions", exact: true }).click();
+      await page.getByRole("navigation", { name: "Session list" }).getByRole("link").first().click();
+      assert.equal(await wide(), 0);
+      assert.deepEqual(await faults(page), []);
+      await page.getByRole("navigation", { name: "Views" }).getByRole("button", { name: "Chat" }).waitFor();
+    },
+  },
+];

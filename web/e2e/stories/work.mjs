@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { faults } from "../axe.mjs";
+
+export const STORIES = [
+  {
+    name: "the built-in agent builds a dashboard, step by step, and its subagent can be read",
+    async tell({ server, visit, pictures }) {
+      const person = await visit();
+      const { page } = person;
+      assert.deepEqual(await faults(page), []);
+      const id = await person.start("Build me a dashboard of our sales");
+      await person.sees("First the plan:");
+      await person.idle();
+      await person.sees("strongest region");
+      const log = person.log();
+      await log.getByRole("region", { name: /Changes to outputs\/dashboard\/index.html/ }).waitFor();
+      await log.getByText("4 of 4").waitFor();
+      await log.locator("table").getByText("$1,999,418").waitFor();
+      if (pictures) await page.screenshot({ path: join(pictures, "chat.png") });
+      // Its thread, in place and beside.
+      const card = log.locator("details.subag");
+      await card.locator("summary").click();
+      await card.getByText("Two findings", { exact: false }).first().waitFor();
+      await log.getByRole("button", { name: /^Open .* beside$/ }).click();
+      const thread = page.getByRole("complementary", { name: /^Thread of/ });
+      await thread.getByText("does not say its unit", { exact: false }).waitFor();
+      if (pictures) await page.screenshot({ path: join(pictures, "subagent.png") });
+      await thread.getByRole("button", { name: "Close the thread" }).click();
+      assert.deepEqual(await faults(page), []);
+      // What the page shows is what is kept: nothing lost, nothing doubled.
+      const kept = await server.api(`/api/sessions/${id}`);
+      const shown = await person.allKeys();
+      const own = kept.blocks.filter((block) => block.type === "user_message" || block.type === "assistant_text");
+      assert.equal(own.filter((block) => block.type === "assistant_text").every((block) => shown.includes(block.id)), true);
+      assert.equal(new Set(shown).size, shown.length);
+    },
+  },
+  {
+    name: "a message queues behind a run, is reworded and taken back, and the run is stopped twice in two ways",
+    async tell({ visit }) {
+      const person = await visit();
+      const { page } = person;
+      await person.start("count to 9000");
+      await person.sees("1 2 3 4 5");
+      await person.send("list the files");
+      const strip = page.getByRole("group", { name: "Queued message" });
+      await strip.getByText("list the files").waitFor();
+      await strip.getByRole("button", { name: "Edit queued message" }).click();
+      await page.getByRole("textbox", { name: "Queued message" }).fill("count to 8000");
+      await page.getByRole("button", { name: "Save" }).click();
+      await strip.getByText("count to 8000").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await person.sees("What it did until then is kept");
+      // The reworded message is carried out next; stopped by keys.
+      await person.log().getByText("count to 8000").waitFor();
+      await person.running();
+      await person.send("list the files");
+      await strip.getByRole("button", { name: "Remove queued message" }).click();
+      await strip.waitFor({ state: "detached" });
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape");
+      await person.idle();
+    },
+  },
+  {
+    name: "the reader keeps their place while text arrives, and follows again when they ask",
+    async tell({ server, visit }) {
+      const person = await visit({ height: 500 });
+      const { page } = person;
+      const id = await person.start("big answer 8");
+      await person.idle();
+      await person.send("count to 9000");
+      await person.running();
+      await person.sees("1 2 3 4 5");
+      const box = page.locator("section.chat .scroll");
+      await box.evaluate((one) => one.dispatchEvent(new WheelEvent("wheel", { deltaY: -200, bubbles: true })));
+      await box.evaluate((one) => (one.scrollTop = 40));
+      const pill = page.getByRole("button", { name: /Follow live/ });
+      await pill.waitFor();
+      const before = await box.evaluate((one) => one.scrollTop);
+      const { lastSeq } = await server.api(`/api/sessions/${id}`);
+      for (let head = lastSeq; head < lastSeq + 40; ) head = (await server.api(`/api/sessions/${id}`)).lastSeq;
+      assert.equal(await box.evaluate((one) => one.scrollTop), before);
+      await pill.click();
+      await page.waitForFunction(() => {
+        const one = document.querySelector("section.chat .scroll");
+        return one.scrollHeight - one.scrollTop - one.clientHeight < 64;
+      });
+      await page.getByRole("button", { name: "Stop" }).click();
+      await person.idle();
+    },
+  },
+  {
+    name: "sessions are searched, filtered, renamed in place and deleted after a question",
+    async tell({ server, visit }) {
+      await server.api("/api/sessions", { method: "POST", body: { name: "Harbour rota" } });
+      await server.api("/api/sessions", { method: "POST", body: { name: "Ferry prices" } });
+      const person = await visit();
+      const { page } = person;
+      const list = page.getByRole("navigation", { name: "Session list" });
+      await list.getByText("Harbour rota").waitFor();
+      await page.evaluate(() => document.activeElement.blur());
+      await page.keyboard.press("/");
+      await page.keyboard.type("ferry pri");
+      await list.getByText("Harbour rota").waitFor({ state: "detached" });
+      await page.getByLabel("Search sessions").fill("no such thing");
+      await page.getByText("No session matches ‘no such thing’.").waitFor();
+      await page.getByRole("button", { name: "Clear search" }).click();
+      const row = list.getByRole("link", { name: /Ferry prices/ });
+      await row.focus();
+      await page.keyboard.press("F2");
+      await list.getByLabel("Session name").fill("Ferry fares");
+      await page.keyboard.press("Enter");
+      await list.getByText("Ferry fares").waitFor();
+      await list.getByRole("link", { name: /Ferry fares/ }).focus();
+      await page.keyboard.press("Delete");
+      await page.getByRole("dialog", { name: /Delete/ }).getByRole("button", { name: "Delete" }).click();
+      await list.getByText("Ferry fares").waitFor({ state: "detached" });
+      const left = await server.api("/api/sessions");
+      assert.equal(left.sessions.some((session) => session.name === "Ferry fares"), false);
+    },
+  },
+];

@@ -1,0 +1,128 @@
+// Somebody in front of the page: signs in, looks, presses. Everything waits for what it needs and for nothing else.
+import assert from "node:assert/strict";
+
+/** What a browser itself says about answers that a story provokes. */
+const EXPECTED = /Failed to load resource|net::ERR_|ERR_CONNECTION|ERR_NETWORK|ERR_INCOMPLETE/;
+
+/** How long anything may take on a machine that is busy with other things. */
+const WAIT_MS = Number(process.env.E2E_WAIT_MS ?? 45_000);
+
+export class Visitor {
+  #problems = [];
+
+  constructor(context, page, base, server) {
+    this.context = context;
+    this.page = page;
+    this.base = base;
+    this.server = server;
+  }
+
+  /** Comes in with a token, unless told to stay outside. */
+  static async come(browser, server, { token = server.token, base = server.url, outside = false, width = 1440, height = 900, theme = "light" } = {}) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: base });
+    const page = await context.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    const visitor = new Visitor(context, page, base, server);
+    visitor.#listen(page);
+    if (!outside) {
+      const answer = await context.request.post(`${base}/api/auth/sign-in`, { data: { token }, headers: { origin: base } });
+      assert.equal(answer.status(), 200, await answer.text());
+      await page.goto(`${base}/`);
+    }
+    return visitor;
+  }
+
+  /** Another tab of the same browser. */
+  async tab(path) {
+    const page = await this.context.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    const visitor = new Visitor(this.context, page, this.base, this.server);
+    visitor.#problems = this.#problems;
+    visitor.#listen(page);
+    await page.goto(this.base + path);
+    return visitor;
+  }
+
+  #listen(page) {
+    page.on("console", (message) => {
+      if (message.type() === "error" && !EXPECTED.test(message.text())) this.#problems.push(`console: ${message.text()}`);
+      if (/Content Security Policy/i.test(message.text())) this.#problems.push(`policy: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => this.#problems.push(`page: ${error.stack ?? error.message}`));
+  }
+
+  /** No script failed, and the page's policy had nothing to refuse. */
+  assertClean() {
+    assert.deepEqual(this.#problems, []);
+  }
+
+  async report(path) {
+    await this.page.screenshot({ path }).catch(() => {});
+    console.error(`picture: ${path}\nproblems: ${JSON.stringify(this.#problems)}`);
+  }
+
+  leave() {
+    return this.context.close();
+  }
+
+  // What a person does.
+
+  /** Starts a session with this message by the start page, and gives its id. */
+  async start(text, { agent, asks = false, name } = {}) {
+    const { page } = this;
+    if (new URL(page.url()).pathname !== "/") await page.goto(`${this.base}/`);
+    if (agent) await page.getByRole("radio", { name: agent }).click();
+    if (asks) {
+      await page.getByRole("button", { name: /before it acts/ }).click();
+      await page.getByRole("menuitemradio", { name: "Asks me first" }).click();
+    }
+    if (name) await page.getByLabel("Session name").fill(name);
+    await page.getByLabel("First message").fill(text);
+    await page.getByRole("button", { name: /^(Start|Install and start)/ }).click();
+    await page.waitForURL(/\/sessions\//);
+    return this.sessionId();
+  }
+
+  sessionId() {
+    return new URL(this.page.url()).pathname.split("/")[2];
+  }
+
+  async send(text, how = "Enter") {
+    await this.page.getByLabel("Message", { exact: true }).fill(text);
+    await this.page.keyboard.press(how);
+  }
+
+  /** Waits until nothing runs. */
+  async idle() {
+    await this.page.locator(".top .state.idle").waitFor();
+  }
+
+  async running() {
+    await this.page.locator(".top .state.run, .top .state.wait").waitFor();
+  }
+
+  log() {
+    return this.page.getByRole("log", { name: "Messages" });
+  }
+
+  /** The page shows these words in the conversation. */
+  async sees(text) {
+    await this.log().getByText(text, { exact: false }).first().waitFor();
+  }
+
+  /** Keys of all rows, from the first to the last, by scrolling through them. */
+  async allKeys() {
+    return this.page.evaluate(async () => {
+      const box = document.querySelector("section.chat .scroll");
+      const keys = [];
+      const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      for (let top = 0; ; top += box.clientHeight / 2) {
+        box.scrollTop = top;
+        await frame();
+        for (const row of box.querySelectorAll("[role=log] > [data-key]")) if (!keys.includes(row.dataset.key)) keys.push(row.dataset.key);
+        if (top >= box.scrollHeight) return keys;
+      }
+    });
+  }
+}
