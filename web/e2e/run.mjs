@@ -1,6 +1,7 @@
 // Walks the stories in a real browser against a real server: `npm run e2e [part of a story's name …]`.
 //
 // WARREN_BIN   the server (else target/debug/warren)      CHROMIUM   the browser (else /usr/bin/chromium)
+// E2E_STRICT   a story that cannot be told here is a failure
 // SCREENSHOTS  a directory: the stories also take the README's pictures there
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,6 +38,7 @@ for (const story of stories) {
     const limit = new Promise((_, failed) => (late = setTimeout(() => failed(new Error(`longer than ${STORY_MS / 1000} s`)), STORY_MS)));
     const outcome = await Promise.race([story.tell({ server, visit, pictures }), limit]);
     for (const visitor of visitors) visitor.assertClean();
+    if (outcome?.skipped && process.env.E2E_STRICT) throw new Error(outcome.skipped);
     console.log(outcome?.skipped ? `skip  ${story.name}: ${outcome.skipped}` : `ok    ${story.name} (${seconds()})`);
   } catch (error) {
     failures += 1;

@@ -1,1 +1,104 @@
-export const STORIES = [];
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { faults } from "../axe.mjs";
+
+/** A story for servers that have these routes: one without them says so instead of failing elsewhere. */
+const needing = (paths, tell) => async (scene) => {
+  const { paths: known } = await (await fetch(`${scene.server.url}/openapi.json`)).json();
+  const bare = (path) => path.replaceAll(/\{\w+\}/g, "{}");
+  const routes = new Set(Object.keys(known).map(bare));
+  const missing = paths.filter((path) => !routes.has(bare(`/api/sessions/{id}/${path}`)));
+  return missing.length ? { skipped: `this server has no ${missing.join(", ")}` } : tell(scene);
+};
+
+const tab = (page, name) => page.getByRole("tab", { name: new RegExp(`^${name}`) }).click();
+
+export const STORIES = [
+  {
+    name: "what an agent made appears beside the conversation and is previewed on a host of its own",
+    tell: needing(["artifacts", "artifacts/{artifactId}/preview"], async ({ visit, pictures }) => {
+      const person = await visit();
+      const { page } = person;
+      await person.start("Build me a dashboard of our sales");
+      const shelf = page.getByRole("tablist", { name: "Artifacts of this session" });
+      await shelf.getByRole("tab", { name: /sales\.csv/ }).click();
+      await page.getByRole("tabpanel").getByText("North").first().waitFor();
+      await person.idle();
+      await shelf.getByRole("tab", { name: /index\.html|dashboard/ }).click();
+      const frame = page.locator("iframe.preview");
+      await frame.contentFrame().getByText("Revenue by month", { exact: false }).first().waitFor();
+      assert.notEqual(new URL(await frame.getAttribute("src"), page.url()).host, new URL(page.url()).host);
+      assert.deepEqual(await faults(page), []);
+      if (pictures) await page.screenshot({ path: join(pictures, "artifact.png") });
+    }),
+  },
+  {
+    name: "a file is uploaded with a message and read by the agent; another is edited by hand",
+    tell: needing(["fs", "fs/upload"], async ({ server, visit }) => {
+      const person = await visit();
+      const { page } = person;
+      const id = await person.start("create file notes.md with a haiku");
+      await person.idle();
+      await page.getByLabel("Files to attach").setInputFiles({ name: "hello.txt", mimeType: "text/plain", buffer: Buffer.from("hello from the page\n") });
+      await page.getByRole("list", { name: "Attachments" }).getByText("20 B").waitFor();
+      await person.send("run: cat /user-input/hello.txt; true");
+      await person.sees("hello from the page");
+      await person.idle();
+      await tab(page, "Files");
+      await page.getByRole("treeitem", { name: /notes\.md/ }).click();
+      await page.getByRole("button", { name: "Edit", exact: true }).click();
+      await page.getByLabel("Text of notes.md").fill("edited by hand\n");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("region", { name: "notes.md" }).getByText("edited by hand").waitFor();
+      const response = await fetch(`${server.url}/api/sessions/${id}/fs/read?path=notes.md`, { headers: { authorization: `Bearer ${server.token}` } });
+      assert.equal(await response.text(), "edited by hand\n");
+      assert.deepEqual(await faults(page), []);
+    }),
+  },
+  {
+    name: "versions are compared, forked, gone back to and replayed",
+    tell: needing(["versions", "fork", "restore", "runs/{runId}/replay"], async ({ server, visit, pictures }) => {
+      const person = await visit();
+      const { page } = person;
+      const id = await person.start("create file notes.md with a haiku", { name: "Original" });
+      await person.idle();
+      await person.send("run: echo more >> notes.md");
+      await person.sees("Saved v2");
+      await tab(page, "Versions");
+      await page.getByRole("button", { name: /^Version 2:/ }).click();
+      await page.getByRole("region", { name: "Changes to notes.md" }).getByText("more").waitFor();
+      assert.deepEqual(await faults(page), []);
+      if (pictures) await page.screenshot({ path: join(pictures, "versions.png") });
+      await page.getByRole("button", { name: "Replay", exact: true }).click();
+      await page.getByRole("button", { name: /same/i }).first().waitFor();
+      await page.getByRole("button", { name: /^Version 1:/ }).click();
+      await page.getByRole("button", { name: "Restore" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+      await page.getByRole("button", { name: /^Version 3:/ }).waitFor();
+      const notes = await server.api(`/api/sessions/${id}/versions/3/diff?against=1`);
+      assert.deepEqual(notes.files, []);
+      // A fork, by the line in the conversation.
+      await page.getByRole("button", { name: "Fork from v2" }).first().click();
+      const dialog = page.getByRole("dialog", { name: "Fork" });
+      await dialog.getByLabel("Name").fill("Branch");
+      await dialog.getByRole("button", { name: "Fork" }).click();
+      await page.getByRole("heading", { name: "Branch" }).waitFor();
+      const fork = await server.api(`/api/sessions/${person.sessionId()}`);
+      assert.deepEqual(fork.forkedFrom, { sessionId: id, version: 2 });
+      await page.getByRole("navigation", { name: "Session list" }).locator(".kids").getByText("Branch").waitFor();
+      await person.sees("create file notes.md with a haiku");
+    }),
+  },
+  {
+    name: "overview and settings have no serious fault",
+    async tell({ visit }) {
+      const { page } = await visit();
+      for (const path of ["/overview", "/settings"]) {
+        await page.goto(new URL(path, page.url()).href);
+        await page.locator("main h1").first().waitFor();
+        await page.locator(".skel").first().waitFor({ state: "detached" });
+        assert.deepEqual(await faults(page), [], path);
+      }
+    },
+  },
+];
