@@ -12,8 +12,15 @@ use std::{
 };
 
 /// What the guest is made of.
-const SOURCES: [&str; 6] =
-    ["crates/guest", "crates/guest-api", "crates/link", "crates/domain", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 7] = [
+    "crates/guest",
+    "crates/guest-api",
+    "crates/link",
+    "crates/domain",
+    "crates/tree",
+    "Cargo.toml",
+    "Cargo.lock",
+];
 
 /// Names a guest that was built elsewhere, for packagers whose builds must not nest.
 const PREBUILT: &str = "WARREN_PREBUILT_GUEST";

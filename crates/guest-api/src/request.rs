@@ -57,6 +57,10 @@ pub enum Request {
         /// Where.
         port: u16,
     },
+    /// Reads all roots as a tree. Replied with `null`; then the stream carries `warren_tree::wire`, without frames.
+    ScanTree,
+    /// Writes a tree into the roots. Replied with `null`; then the stream carries `warren_tree::wire`, without frames.
+    WriteTree,
     /// Ends the guest and with it everything in the sandbox. Replied with `null` just before.
     Shutdown,
 }

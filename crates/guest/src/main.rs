@@ -6,7 +6,7 @@
 //! takes it over gains what the agent's uid had anyway. It has one thread, so forking is always safe.
 //! Start reading with [`start`], then [`serve`] and [`exec`]. Other programs in the same file: [`agent`] is the built-in
 //! agent, [`bridge`] lets an agent that is a server be driven by lines, and [`follow`] is a companion of agents that say
-//! half of what they do in files.
+//! half of what they do in files; [`tree`] is the guest's own helper for whole trees.
 //!
 //! # How the host starts it
 //!
@@ -15,6 +15,7 @@
 //! /warren/guest agent [ARG…]        the built-in agent, an ordinary program started by an exec
 //! /warren/guest bridge [ARG…]       starts a server and speaks to it, likewise
 //! /warren/guest follow [ARG…]       runs another program and prints its lines and those of files it writes
+//! /warren/guest tree [ARG…]         reads or writes whole trees for the guest, which starts it
 //! ```
 //!
 //! File descriptor 0 is one end of a `socketpair(AF_UNIX, SOCK_STREAM)`; the host is [`warren_link::Role::Client`], the
@@ -51,6 +52,7 @@ mod reaper;
 mod serve;
 mod start;
 mod sys;
+mod tree;
 mod watch;
 
 use std::process::ExitCode;
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Some("agent") => agent::main(),
         Some("bridge") => bridge::main(),
         Some("follow") => follow::main(),
+        Some("tree") => tree::main(),
         _ => start::main(),
     }
 }

@@ -18,7 +18,9 @@ use crate::{
     exec::{self, Spawner},
     failure::Failure,
     files::{self, Roots},
-    ports, watch,
+    ports,
+    tree::{self, Verb},
+    watch,
 };
 
 /// What every request may need.
@@ -92,6 +94,8 @@ async fn dispatch(guest: &Rc<Guest>, request: Request, stream: &mut Stream) -> R
         Request::Watch(request) => watch::watch(&guest.roots, request, stream).await,
         Request::Listen { name, port } => ports::listen(&guest.opener, name, port, stream).await,
         Request::Connect { port } => ports::connect(port, stream).await,
+        Request::ScanTree => tree::serve(&guest.spawner, &guest.roots, Verb::Scan, stream).await,
+        Request::WriteTree => tree::serve(&guest.spawner, &guest.roots, Verb::Write, stream).await,
         Request::Shutdown => {
             let replied = reply(stream, &()).await;
             guest.shutdown.notify_one();

@@ -16,5 +16,7 @@ mod life;
 mod ports;
 #[path = "guest/support.rs"]
 mod support;
+#[path = "guest/tree.rs"]
+mod tree;
 #[path = "guest/watch.rs"]
 mod watch;

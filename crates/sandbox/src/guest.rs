@@ -11,6 +11,7 @@ mod exec;
 mod files;
 mod pipe;
 mod ports;
+mod tree;
 mod watch;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -30,6 +31,7 @@ pub use exec::{Exec, ExecStdin, Signals};
 pub use files::{FileReader, Listing};
 pub use pipe::ExecOutput;
 pub use ports::Listener;
+pub use tree::TreeStream;
 pub use watch::Watch;
 
 /// How long a guest has for its first answer. Starting takes milliseconds; a machine under load takes longer.

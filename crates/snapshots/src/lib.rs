@@ -1,6 +1,6 @@
 //! Keeps directory trees: takes one from a disk or out of a sandbox, and gives it back, whole or in part.
 //!
-//! In: directories ([`Source::directories`]). Out: a [`TreeId`],
+//! In: directories, here ([`Source::directories`]) or at the other end of a stream ([`Source::guest`]). Out: a [`TreeId`],
 //! by which the tree is read ([`Snapshots::list`], [`Snapshots::read`]), compared ([`Snapshots::diff`]), downloaded
 //! ([`Snapshots::archive`]) and restored ([`Snapshots::restore`]).
 //! **Invariant:** knows no sessions and no versions, and not what a partition stands for; nothing crosses a partition; every
@@ -31,6 +31,7 @@ mod cache;
 mod collect;
 mod diff;
 mod error;
+mod guest;
 mod hold;
 mod id;
 mod lease;

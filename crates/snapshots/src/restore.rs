@@ -3,14 +3,18 @@
 use std::{path::PathBuf, sync::Mutex};
 
 use bytes::Bytes;
-use tokio::{runtime::Handle, task::spawn_blocking};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::Handle,
+    task::spawn_blocking,
+};
 use warren_domain::Partition;
 use warren_tree::{
     Hash, Index, KnownDir, Node, What,
     write::{self, Content, Feed, Stop, WriteError, Written},
 };
 
-use crate::{ReadTreeError, RestoreError, Snapshots, TreeId};
+use crate::{ReadTreeError, RestoreError, Snapshots, TreeId, take::Duplex};
 
 /// Where a tree is written to: directories that are there and empty.
 ///
@@ -19,6 +23,7 @@ pub struct Target(pub(crate) TargetKind);
 
 pub(crate) enum TargetKind {
     Directories(Vec<(String, PathBuf)>),
+    Guest(Box<dyn Duplex>),
 }
 
 impl Target {
@@ -26,6 +31,13 @@ impl Target {
     #[must_use]
     pub fn directories(roots: Vec<(String, PathBuf)>) -> Self {
         Self(TargetKind::Directories(roots))
+    }
+
+    /// A guest that was asked to write: the stream that `warren_sandbox::guest::Guest::write_tree` gives. It gets nothing but
+    /// what belongs to the tree.
+    #[must_use]
+    pub fn guest(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self(TargetKind::Guest(Box::new(stream)))
     }
 }
 
@@ -66,6 +78,7 @@ impl Snapshots {
         let (numbers, steps): (Vec<usize>, Vec<Step>) = steps.into_iter().unzip();
         let written = match target.0 {
             TargetKind::Directories(roots) => self.write_here(partition, tree, roots, steps).await?,
+            TargetKind::Guest(stream) => self.write_guest(stream, partition, tree, steps).await?,
         };
         for (number, seen) in numbers.into_iter().zip(written) {
             index[number].entries.iter_mut().zip(seen).for_each(|(known, seen)| known.seen = seen);

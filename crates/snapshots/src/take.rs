@@ -5,7 +5,11 @@ mod taker;
 use std::{path::PathBuf, sync::Arc};
 
 use object_store::{ObjectStore as _, PutMode};
-use tokio::{sync::mpsc, task::spawn_blocking};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+    task::spawn_blocking,
+};
 use warren_domain::Partition;
 use warren_tree::{Changes, Index, KnownDir, What, scan};
 
@@ -47,13 +51,26 @@ pub struct Source(pub(crate) SourceKind);
 
 pub(crate) enum SourceKind {
     Directories(Vec<(String, PathBuf)>),
+    Guest(Box<dyn Duplex>),
 }
+
+/// A stream in both directions.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
 impl Source {
     /// Directories of this machine, by the names of their roots. For trees of our own: it reads as whoever we are.
     #[must_use]
     pub fn directories(roots: Vec<(String, PathBuf)>) -> Self {
         Self(SourceKind::Directories(roots))
+    }
+
+    /// A guest that was asked for a scan: the stream that `warren_sandbox::guest::Guest::scan_tree` gives. Nothing that
+    /// comes over it is believed.
+    #[must_use]
+    pub fn guest(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self(SourceKind::Guest(Box::new(stream)))
     }
 }
 
@@ -154,10 +171,18 @@ impl Snapshots {
             ..scan::Options::default()
         };
         let max_bytes = self.inner.options.max_bytes;
-        let SourceKind::Directories(roots) = source.0;
-        let options = scan::Options { roots, ..options };
+        let here = match source.0 {
+            SourceKind::Guest(stream) => {
+                self.scan_guest(stream, &options, base.clone(), taker.clone()).await?;
+                None
+            }
+            SourceKind::Directories(roots) => Some(scan::Options { roots, ..options }),
+        };
         let work = move || {
-            scan::scan(&options, &*base, &*taker).map_err(TakeError::Scan)?;
+            match here {
+                Some(options) => scan::scan(&options, &*base, &*taker).map_err(TakeError::Scan)?,
+                None => taker.check_references()?,
+            }
             taker.merge(&base, max_bytes)
         };
         spawn_blocking(work).await.unwrap_or(Err(TakeError::Cut))

@@ -13,3 +13,5 @@ mod hostile;
 mod reading;
 #[path = "suite/roundtrip.rs"]
 mod roundtrip;
+#[path = "suite/stream.rs"]
+mod stream;

@@ -20,6 +20,7 @@ mod hash;
 mod index;
 mod node;
 pub mod scan;
+pub mod wire;
 pub mod write;
 
 pub use code::{Decoder, Encoder, Malformed};

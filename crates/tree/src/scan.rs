@@ -190,6 +190,3 @@ impl<'a> BaseEntry<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

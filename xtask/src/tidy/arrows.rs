@@ -23,7 +23,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("env", Only(&["domain"])),
     ("agents", Only(&["domain"])),
     ("wire", Only(&["domain"])),
-    ("guest", Only(&["domain", "guest-api", "link"])),
+    ("guest", Only(&["domain", "guest-api", "link", "tree"])),
     ("sandbox", Only(&["env", "guest-api", "link"])),
     ("store", Only(&["domain", "env"])),
     ("snapshots", Only(&["domain", "env", "tree"])),

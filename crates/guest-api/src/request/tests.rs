@@ -26,6 +26,8 @@ fn requests_look_as_they_always_did() {
             Request::Listen { name: "models".into(), port: 0 },
             json!({"request": "listen", "name": "models", "port": 0}),
         ),
+        (Request::ScanTree, json!({"request": "scan_tree"})),
+        (Request::WriteTree, json!({"request": "write_tree"})),
     ];
     for (request, expected) in cases {
         assert_eq!(serde_json::to_value(&request).expect("writes"), expected);

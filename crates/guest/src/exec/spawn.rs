@@ -1,6 +1,7 @@
 //! From a request to a process.
 
 use std::{
+    ffi::OsString,
     fs, io,
     os::fd::OwnedFd,
     process::{Command, Stdio},
@@ -11,7 +12,7 @@ use tokio::{
     net::unix::pipe::{Receiver, Sender},
     sync::oneshot,
 };
-use warren_guest_api::{ErrorCode, ExecRequest, Exit, GuestError, Limit};
+use warren_guest_api::{ErrorCode, ExecRequest, Exit, GuestError, Leftovers, Limit};
 
 use super::Spawner;
 use crate::{
@@ -45,6 +46,19 @@ impl Spawner {
             None => exec_error(program, &error),
         })?;
         self.adopt(spawned, request).map_err(|error| exec_error(program, &error))
+    }
+
+    /// Starts this program once more, with `line` as its only descriptor. Under the same limits as any other, but not under
+    /// Landlock: it opens nothing but beneath the roots, and the guest itself could do no less.
+    pub(crate) fn spawn_self(&self, arguments: &[OsString], line: OwnedFd) -> io::Result<Pid> {
+        let mut command = Command::new("/proc/self/exe");
+        command.args(arguments).env_clear().current_dir("/");
+        command.stdin(line).stdout(Stdio::null()).stderr(Stdio::null());
+        BeforeExec { landlock: None, ..self.before_exec(&[]) }.attach(&mut command);
+        let pid = Pid::from_child(&command.spawn()?);
+        // Whoever wants to know how it ended learns it from the line.
+        drop(self.reaper.expect(pid, Leftovers::Kill));
+        Ok(pid)
     }
 
     /// Makes a spawned process one of ours. No `await` between its spawn and this: see [`crate::reaper`].

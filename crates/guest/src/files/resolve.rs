@@ -29,6 +29,11 @@ impl Roots {
         Self { paths }
     }
 
+    /// All roots by name, for a process that opens them itself.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, PathBuf)> + '_ {
+        self.paths.iter().map(|(root, path)| (root.name(), path.clone()))
+    }
+
     /// Opens what is at a path.
     pub(crate) fn open(&self, path: &FilePath, flags: OFlags) -> Result<OwnedFd, GuestError> {
         let names = names(path)?;

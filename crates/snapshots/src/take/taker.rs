@@ -6,8 +6,8 @@ use std::{
 };
 
 use warren_tree::{
-    Changes, Hash, Index,
-    scan::{Batch, FoundDir, Notice, Sink, Stop},
+    Changes, File, Hash, Index, Piece,
+    scan::{Batch, Found, FoundDir, FoundEntry, FoundWhat, Notice, Sink, Stop},
 };
 
 use super::{Packs, Skipped};
@@ -95,6 +95,45 @@ impl Taker {
             found: Mutex::default(),
             notices: Mutex::default(),
         }
+    }
+
+    /// Which of these to take from somebody who is not trusted: those that were asked for and did not come yet. With
+    /// `unasked`, also those that nobody has.
+    pub(crate) fn accept(&self, chunks: &[(Hash, u32)], unasked: bool) -> Vec<bool> {
+        let state = self.shelf.read();
+        let mut claimed = lock(&self.claimed);
+        let mut accept = |(hash, _): &(Hash, u32)| match claimed.get(hash) {
+            Some(came) => !came && claimed.insert(*hash, true).is_some(),
+            None => unasked && !state.has_for_good(hash) && claimed.insert(*hash, true).is_none(),
+        };
+        chunks.iter().map(&mut accept).collect()
+    }
+
+    /// How many chunks were asked for or came.
+    pub(crate) fn n_claimed(&self) -> usize {
+        lock(&self.claimed).len()
+    }
+
+    /// Refuses a scan that names chunks which are neither kept in this partition nor were brought.
+    pub(super) fn check_references(&self) -> Result<(), TakeError> {
+        let wrong = |what: &str| Err(TakeError::Protocol { what: what.to_owned() });
+        let claimed = lock(&self.claimed);
+        if claimed.values().any(|came| !came) {
+            return wrong("a chunk that was asked for did not come");
+        }
+        let state = self.shelf.read();
+        let is_kept = |hash: &Hash| claimed.contains_key(hash) || state.has_for_good(hash);
+        let is_whole = |file: &File| {
+            file.pieces.iter().all(|piece| match piece {
+                Piece::Data { hash, .. } => is_kept(hash),
+                Piece::Hole { .. } => true,
+            })
+        };
+        let all_kept = lock(&self.found).iter().flat_map(|found| &found.entries).all(|found| match found {
+            Found::Entry(FoundEntry { what: FoundWhat::File(file), .. }) => is_whole(file),
+            Found::Entry(_) | Found::Same(_) => true,
+        });
+        if all_kept { Ok(()) } else { wrong("a file has a chunk that nobody brought") }
     }
 
     /// Makes the tree, and hands over the last pack.

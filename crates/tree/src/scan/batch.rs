@@ -3,8 +3,10 @@
 use super::{Sink, Stop};
 use crate::Hash;
 
-/// Chunks go to the sink when they take this much.
+/// Chunks go to the sink when they take this much,
 const FULL: usize = 512 * 1024;
+/// or when they are so many.
+pub(crate) const MAX_CHUNKS: usize = 4096;
 
 /// Chunks behind one another.
 #[derive(Debug, Default)]
@@ -17,7 +19,7 @@ pub struct Batch {
 
 impl Batch {
     pub(super) fn is_full(&self) -> bool {
-        self.data.len() >= FULL
+        self.data.len() >= FULL || self.chunks.len() >= MAX_CHUNKS
     }
 
     /// Adds the bytes from `start` on, which are in `data` already, as a chunk.

@@ -17,6 +17,7 @@ mod log;
 mod models;
 mod sandbox;
 mod server;
+mod snapshots;
 mod stats;
 mod table;
 
@@ -33,6 +34,9 @@ async fn main() {
     let mut table = Table::new();
     if wants("sandbox") {
         sandbox::measure(&mut table).await;
+    }
+    if wants("snapshots") {
+        snapshots::measure(&mut table).await;
     }
     if wants("log") {
         log::measure(&mut table).await;
