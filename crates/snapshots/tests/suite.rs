@@ -1,6 +1,8 @@
 //! Trees, there and back again.
 #![allow(clippy::expect_used, reason = "tests say what is wrong by panicking")]
 
+#[path = "suite/bucket.rs"]
+mod bucket;
 #[path = "suite/collection.rs"]
 mod collection;
 #[path = "suite/damage.rs"]
@@ -13,5 +15,7 @@ mod hostile;
 mod reading;
 #[path = "suite/roundtrip.rs"]
 mod roundtrip;
+#[path = "suite/storages.rs"]
+mod storages;
 #[path = "suite/stream.rs"]
 mod stream;

@@ -18,6 +18,7 @@ pub(crate) struct Ground {
     pub(crate) snapshots: Snapshots,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) partition: Partition,
+    options: Options,
 }
 
 impl Ground {
@@ -39,14 +40,14 @@ impl Ground {
         let clock = ManualClock::at(Timestamp::from_millis(1_800_000_000_000));
         let mut options = options(directory.path());
         change(&mut options);
-        let snapshots = Snapshots::open(options, Env::with_clock(clock.clone())).expect("opens");
+        let snapshots = Snapshots::open(options.clone(), Env::with_clock(clock.clone())).expect("opens");
         fs::create_dir(directory.path().join("workspace")).expect("a workspace");
-        Self { directory, snapshots, clock, partition: Partition::default_partition() }
+        Self { directory, snapshots, clock, partition: Partition::default_partition(), options }
     }
 
     /// The same store, as another process would open it.
     pub(crate) fn reopened(&self) -> Snapshots {
-        Snapshots::open(options(self.directory.path()), Env::with_clock(self.clock.clone())).expect("opens")
+        Snapshots::open(self.options.clone(), Env::with_clock(self.clock.clone())).expect("opens")
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {
