@@ -44,6 +44,7 @@ mod places;
 mod read;
 mod restore;
 mod snapshots;
+mod storage;
 mod take;
 
 pub use archive::Archive;
@@ -56,6 +57,7 @@ pub use list::{Item, ItemKind};
 pub use path::{escape, unescape};
 pub use read::FileReader;
 pub use restore::{Restored, Target};
-pub use snapshots::{Options, S3, Snapshots, Storage};
+pub use snapshots::{Options, Snapshots};
+pub use storage::{S3, S3Keys, Storage, StorageUrlError};
 pub use take::{DEFAULT_EXCLUDES, Skipped, Source, TakeRequest, Taken};
 pub use warren_tree::{Changes, Hash, Totals, hash_content, scan::Why};

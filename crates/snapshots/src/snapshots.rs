@@ -12,7 +12,7 @@ use object_store::ObjectStore;
 use warren_domain::Partition;
 use warren_env::Env;
 
-use crate::{OpenError, cache::Segments, hold::Hold, objects, partition::Shelf, places::Places};
+use crate::{OpenError, Storage, cache::Segments, hold::Hold, objects, partition::Shelf, places::Places};
 
 /// Where trees are kept, and within which bounds.
 #[derive(Debug, Clone)]
@@ -27,32 +27,6 @@ pub struct Options {
     pub max_bytes: u64,
     /// The most entries of a tree.
     pub max_entries: u64,
-}
-
-/// A place for packs.
-#[derive(Debug, Clone)]
-pub enum Storage {
-    /// A directory of this machine.
-    Directory(PathBuf),
-    /// A bucket.
-    S3(S3),
-}
-
-/// A bucket of an S3-compatible store.
-#[derive(Clone)]
-pub struct S3 {
-    /// Its name.
-    pub bucket: String,
-    /// Put before every name; may be empty.
-    pub prefix: String,
-    /// Where the store is; Amazon's own if not given.
-    pub endpoint: Option<String>,
-    /// Its region.
-    pub region: String,
-    /// Who we are.
-    pub access_key_id: String,
-    /// The key to it.
-    pub secret_access_key: String,
 }
 
 /// Keeps trees. A cheap clone.
@@ -110,18 +84,5 @@ impl Snapshots {
 impl fmt::Debug for Snapshots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshots").field("storage", &self.inner.options.storage).finish_non_exhaustive()
-    }
-}
-
-/// The key is nobody's business.
-impl fmt::Debug for S3 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let S3 { bucket, prefix, endpoint, region, .. } = self;
-        f.debug_struct("S3")
-            .field("bucket", bucket)
-            .field("prefix", prefix)
-            .field("endpoint", endpoint)
-            .field("region", region)
-            .finish_non_exhaustive()
     }
 }
