@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt as _, StreamExt, TryStreamExt, future::BoxFuture};
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
 use warren_domain::Partition;
 use warren_tree::{Hash, Index, Piece, What};
@@ -156,12 +156,11 @@ impl Shelf {
         let new = listed
             .into_iter()
             .filter(|meta| meta.location.filename().is_some_and(|name| !before.contains(name)));
-        let mut tables: Vec<(Pack, Table)> = futures::stream::iter(new)
-            .map(|meta| read_table(store, meta))
-            .buffer_unordered(PARALLEL)
-            .try_filter_map(async |table| Ok(table))
-            .try_collect()
-            .await?;
+        // In boxes: else the compiler cannot tell that whoever waits for this may move between threads.
+        let reading: Vec<BoxFuture<'_, _>> = new.map(|meta| read_table(store, meta).boxed()).collect();
+        let found: Vec<Option<(Pack, Table)>> =
+            futures::stream::iter(reading).buffer_unordered(PARALLEL).boxed().try_collect().await?;
+        let mut tables: Vec<(Pack, Table)> = found.into_iter().flatten().collect();
         // Of two places of one object the younger counts.
         tables.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
         let condemned = crate::collect::read_condemned(store, &self.partition).await?;

@@ -96,7 +96,8 @@ impl Snapshots {
     ) -> Result<Entry, ReadTreeError> {
         let not_found = || ReadTreeError::NotFound { path: path.to_owned() };
         let bytes = unescape(path).ok_or_else(not_found)?;
-        let mut names = bytes.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).peekable();
+        let names: Vec<&[u8]> = bytes.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+        let mut names = names.into_iter().peekable();
         let mut node = self.node(partition, &tree.0).await?;
         loop {
             let name = names.next().ok_or_else(not_found)?;
@@ -184,7 +185,7 @@ impl Snapshots {
         let segment = *pack.segments.get(number as usize).ok_or_else(damaged)?;
         let name = objects::pack(&shelf.partition, &pack.name);
         let entry = self.inner.segments.entry(&(name.clone(), number), segment.raw as usize);
-        let read = async || {
+        let read = async {
             let range = segment.offset..segment.offset + u64::from(segment.stored);
             let stored = match self.inner.objects.get_range(&name, range).await {
                 Ok(stored) => stored,
@@ -196,7 +197,7 @@ impl Snapshots {
             };
             segment.open(stored.into()).map(Bytes::from).map_err(|_| damaged())
         };
-        entry.get_or_try_init(read).await.cloned()
+        entry.get_or_try_init(|| read).await.cloned()
     }
 }
 
