@@ -1,11 +1,12 @@
 //! Blobs on an object store, each under its partition and its hash.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::HashSet, path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::TryStreamExt as _;
 use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, local::LocalFileSystem, path::Path as Name};
-use warren_domain::{BlobHash, Partition};
+use warren_domain::{BlobHash, Partition, Timestamp};
 
 use crate::{Blobs, ReadError};
 
@@ -77,6 +78,30 @@ impl Blobs for ObjectBlobs {
         }
         let source = Box::new(Damaged { expected: hash.clone(), found });
         Err(ReadError { doing, source })
+    }
+
+    async fn sweep_blobs(
+        &self,
+        partition: &Partition,
+        keep: &HashSet<BlobHash>,
+        since: Timestamp,
+    ) -> Result<u64, ReadError> {
+        let failed = |source| ReadError { doing: "sweep the blobs", source: Box::new(source) };
+        let below = Name::from_iter([format!("p-{partition}")]);
+        let all: Vec<_> = self.objects.list(Some(&below)).try_collect().await.map_err(failed)?;
+        let mut n_swept = 0;
+        for found in all {
+            let hash = BlobHash::from(found.location.filename().unwrap_or_default());
+            let is_old = found.last_modified.timestamp_millis() <= since.as_millis();
+            if is_old && is_hash(hash.as_str()) && !keep.contains(&hash) {
+                match self.objects.delete(&found.location).await {
+                    // Somebody was faster.
+                    Ok(()) | Err(object_store::Error::NotFound { .. }) => n_swept += 1,
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+        }
+        Ok(n_swept)
     }
 }
 

@@ -221,6 +221,7 @@ macro_rules! conformance_rules {
                 bytes_are_found_by_their_hash
                 partitions_do_not_see_each_others_blobs
                 a_hash_that_is_none_finds_nothing
+                what_nobody_keeps_is_swept_once_it_is_old
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The contracts: what a backend must do. Each is held by a suite in `conformance`.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -317,6 +317,14 @@ pub trait Blobs: Send + Sync {
 
     /// The bytes, or `None` if this partition has no such blob. Bytes that no longer match are an error.
     async fn blob(&self, partition: &Partition, hash: &BlobHash) -> Result<Option<Bytes>, ReadError>;
+
+    /// Removes the blobs of a partition that are neither in `keep` nor were put after `since`. Says how many.
+    async fn sweep_blobs(
+        &self,
+        partition: &Partition,
+        keep: &HashSet<BlobHash>,
+        since: Timestamp,
+    ) -> Result<u64, ReadError>;
 }
 
 /// All contracts together, as the rest of the program holds them. A cheap clone.

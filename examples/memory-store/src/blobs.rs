@@ -1,8 +1,10 @@
 //! Blobs. Memory does not rot, so nothing is verified when it is read.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::{BlobHash, Partition};
+use warren_domain::{BlobHash, Partition, Timestamp};
 use warren_store::{Blobs, ReadError};
 
 use crate::Memory;
@@ -11,11 +13,24 @@ use crate::Memory;
 impl Blobs for Memory {
     async fn put_blob(&self, partition: &Partition, bytes: Bytes) -> Result<BlobHash, ReadError> {
         let hash = BlobHash(blake3::hash(&bytes).to_hex().to_string());
-        self.state().blobs.insert((partition.clone(), hash.clone()), bytes);
+        let now = self.env.now();
+        self.state().blobs.entry((partition.clone(), hash.clone())).or_insert((bytes, now));
         Ok(hash)
     }
 
     async fn blob(&self, partition: &Partition, hash: &BlobHash) -> Result<Option<Bytes>, ReadError> {
-        Ok(self.state().blobs.get(&(partition.clone(), hash.clone())).cloned())
+        Ok(self.state().blobs.get(&(partition.clone(), hash.clone())).map(|(bytes, _)| bytes.clone()))
+    }
+
+    async fn sweep_blobs(
+        &self,
+        partition: &Partition,
+        keep: &HashSet<BlobHash>,
+        since: Timestamp,
+    ) -> Result<u64, ReadError> {
+        let mut state = self.state();
+        let before = state.blobs.len();
+        state.blobs.retain(|(owner, hash), (_, put)| owner != partition || keep.contains(hash) || *put > since);
+        Ok((before - state.blobs.len()) as u64)
     }
 }

@@ -62,7 +62,8 @@ struct State {
     tokens: BTreeMap<TokenId, TokenRecord>,
     projects: Vec<ProjectRecord>,
     workspaces: Vec<WorkspaceRecord>,
-    blobs: HashMap<(Partition, BlobHash), Bytes>,
+    /// With the time at which each was put.
+    blobs: HashMap<(Partition, BlobHash), (Bytes, Timestamp)>,
 }
 
 /// Everything under a session's name.

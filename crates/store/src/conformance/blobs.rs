@@ -1,7 +1,9 @@
 //! Rules of [`Blobs`](crate::Blobs).
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
-use warren_domain::BlobHash;
+use warren_domain::{BlobHash, Timestamp};
 
 use super::samples;
 use crate::Store;
@@ -47,4 +49,23 @@ pub async fn a_hash_that_is_none_finds_nothing(store: &Store) {
             "{hash}"
         );
     }
+}
+
+/// Neither what is kept, nor what is new, nor another partition's.
+pub async fn what_nobody_keeps_is_swept_once_it_is_old(store: &Store) {
+    let (ours, other) = (samples::session().partition, samples::session().partition);
+    let put = async |partition, bytes: &'static [u8]| {
+        store.blobs.put_blob(partition, Bytes::from_static(bytes)).await.expect("it is kept")
+    };
+    let (kept, gone) = (put(&ours, b"kept").await, put(&ours, b"gone").await);
+    put(&other, b"gone").await;
+    let keep = HashSet::from([kept.clone()]);
+    let long_ago = Timestamp::from_millis(0);
+    let sweep = async |since| store.blobs.sweep_blobs(&ours, &keep, since).await.expect("it is swept");
+    assert_eq!(sweep(long_ago).await, 0, "nothing is that old");
+    // Far in the future: everything is older.
+    assert_eq!(sweep(samples::time(100 * 365 * 86_400_000)).await, 1);
+    let found =
+        async |partition, hash| store.blobs.blob(partition, hash).await.expect("it is read").is_some();
+    assert!(found(&ours, &kept).await && !found(&ours, &gone).await && found(&other, &gone).await);
 }
