@@ -137,6 +137,23 @@ pub const KEYS: &[Key] = &[
         "`postgres://…` to keep everything in PostgreSQL, or `sqlite:PATH`. By default SQLite in the data directory.",
     ),
     key(
+        "retention.versions",
+        Kind::Integer,
+        "How many versions of each session are kept, the newest. A version with a label is kept for ever.",
+    ),
+    key("retention.daily_days", Kind::Integer, "For so many days the last version of each day is kept too."),
+    key(
+        "retention.deltas_days",
+        Kind::Integer,
+        "After so many days the log keeps what was said, but not how it came word by word.",
+    ),
+    key(
+        "retention.grace_seconds",
+        Kind::Integer,
+        "What no version needs any more is removed from the disk so long after.",
+    ),
+    key("retention.interval_seconds", Kind::Integer, "How often it is looked after what may go."),
+    key(
         "egress.allow",
         Kind::List,
         "Hosts that every sandbox may reach through the egress proxy, besides what its profile allows: `example.com`, \

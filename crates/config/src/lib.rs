@@ -28,7 +28,7 @@ pub use keys::{KEYS, Key, Kind};
 pub use layers::{Loaded, Origin, load};
 pub use raw::RawConfig;
 pub use resolve::{
-    Agents, Config, Credentials, Database, Egress, Limits, Models, Price, Provider, Runs, Sandbox,
+    Agents, Config, Credentials, Database, Egress, Limits, Models, Price, Provider, Retention, Runs, Sandbox,
     SandboxBackend, Server, Storage,
 };
 pub use secret::Secret;

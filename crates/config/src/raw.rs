@@ -28,6 +28,7 @@ raw! {
         sandbox: RawSandbox,
         runs: RawRuns,
         storage: RawStorage,
+        retention: RawRetention,
         egress: RawEgress,
         agents: RawAgents,
         models: RawModels,
@@ -68,6 +69,17 @@ raw! {
 raw! {
     /// `[storage]`
     RawStorage { database_url: Option<String>, }
+}
+
+raw! {
+    /// `[retention]`
+    RawRetention {
+        versions: Option<u32>,
+        daily_days: Option<u32>,
+        deltas_days: Option<u32>,
+        grace_seconds: Option<u64>,
+        interval_seconds: Option<u64>,
+    }
 }
 
 raw! {

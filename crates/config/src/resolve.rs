@@ -12,7 +12,7 @@ use std::{
 use crate::{
     ConfigError, Environment, RawConfig, Secret,
     quantity::Bytes,
-    raw::{RawLimits, RawRuns, RawSandbox, RawServer},
+    raw::{RawLimits, RawRetention, RawRuns, RawSandbox, RawServer},
 };
 
 pub use models::{Credentials, Models, Price, Provider};
@@ -34,6 +34,8 @@ pub struct Config {
     pub runs: Runs,
     /// Where things are kept.
     pub storage: Storage,
+    /// What is kept of what was.
+    pub retention: Retention,
     /// The egress proxy's part.
     pub egress: Egress,
     /// The part of whoever gets agents' programs.
@@ -106,6 +108,21 @@ pub struct Storage {
     pub database: Database,
 }
 
+/// What is kept of what was, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// So many versions of each session.
+    pub versions: u32,
+    /// The last version of each of so many days.
+    pub daily_days: u32,
+    /// Text as it came, for so many days.
+    pub deltas_days: u32,
+    /// What nobody needs, for so long.
+    pub grace: Duration,
+    /// How often it is looked after.
+    pub interval: Duration,
+}
+
 /// Which database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
@@ -129,6 +146,7 @@ impl Config {
             sandbox: sandbox(raw.sandbox)?,
             runs: runs(&raw.runs)?,
             storage: Storage { database: database(raw.storage.database_url, directory)? },
+            retention: retention(&raw.retention)?,
             egress: outside::egress(raw.egress)?,
             agents: outside::agents(raw.agents, directory, environment)?,
             models: models::resolve(raw.models, directory, environment)?,
@@ -244,6 +262,25 @@ fn runs(raw: &RawRuns) -> Result<Runs, ConfigError> {
     }
     let hard_budget = Duration::from_secs(hard);
     Ok(Runs { soft_budget: hard_budget * u32::from(percent) / 100, hard_budget })
+}
+
+fn retention(raw: &RawRetention) -> Result<Retention, ConfigError> {
+    let at_least_one = |key, written: Option<u64>, default: u64| match written.unwrap_or(default) {
+        0 => Err(invalid(key, 0, "write at least 1")),
+        number => Ok(number),
+    };
+    let versions = at_least_one("retention.versions", raw.versions.map(u64::from), 20)?;
+    Ok(Retention {
+        versions: u32::try_from(versions).unwrap_or(u32::MAX),
+        daily_days: raw.daily_days.unwrap_or(30),
+        deltas_days: raw.deltas_days.unwrap_or(7),
+        grace: Duration::from_secs(at_least_one("retention.grace_seconds", raw.grace_seconds, 24 * 3600)?),
+        interval: Duration::from_secs(at_least_one(
+            "retention.interval_seconds",
+            raw.interval_seconds,
+            3600,
+        )?),
+    })
 }
 
 fn database(written: Option<String>, directory: &Path) -> Result<Database, ConfigError> {

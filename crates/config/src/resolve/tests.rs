@@ -100,6 +100,11 @@ sandbox.resource_limits.disk = "1048577B"
 runs.time_budget_seconds = 100
 runs.soft_budget_percent = 75
 storage.database_url = "postgres://ada@db.example.org/warren"
+retention.versions = 20
+retention.daily_days = 30
+retention.deltas_days = 7
+retention.grace_seconds = 86400
+retention.interval_seconds = 3600
 egress.allow = ["example.org", "*.example.com:8443"]
 egress.allow_private = ["10.0.0.5:8080"]
 agents.directory = "/opt/warren/agents"
@@ -165,8 +170,8 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "did you mean `sandbox.idle_timeout_seconds`?",
         ),
         (
-            "[retention]\nversions = 3",
-            "unknown key `retention` in `DIR/warren.toml`",
+            "[cellar]\nversions = 3",
+            "unknown key `cellar` in `DIR/warren.toml`",
             "`warren config show` prints every key there is",
         ),
         (
