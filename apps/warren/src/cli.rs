@@ -54,6 +54,18 @@ pub(crate) enum Verb {
     /// List, look at and remove sessions
     #[command(subcommand)]
     Sessions(Sessions),
+    /// List a session's versions, newest first
+    Versions(Versions),
+    /// Show what is new in a version: files, line by line
+    Diff(Diff),
+    /// Make a session that goes on from a version of another
+    Fork(Fork),
+    /// Make an older version the latest once more
+    Restore(Restore),
+    /// Make a version of what a session has now
+    Snapshot(Snapshot),
+    /// Name a version, which keeps it for ever
+    Label(Label),
     /// List what agents ask people, and answer
     #[command(subcommand)]
     Approvals(Approvals),
@@ -181,6 +193,88 @@ pub(crate) enum Sessions {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Arguments of `warren versions`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Versions {
+    /// Of which session; `last` is the newest
+    pub(crate) session: String,
+    /// At most this many
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) limit: u32,
+    /// Print the server's answer
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `warren diff`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Diff {
+    /// Of which session; `last` is the newest
+    pub(crate) session: String,
+    /// `v7` against the one it was made from, or `v3..v7` [default: the latest]
+    pub(crate) versions: Option<String>,
+    /// Print the server's answer
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `warren fork`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Fork {
+    /// Which session; `last` is the newest
+    pub(crate) session: String,
+    /// From which version [default: the latest]
+    pub(crate) version: Option<String>,
+    /// A name for the new session
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Another agent; it knows the files, not the conversation
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) agent: Option<String>,
+    /// Another profile
+    #[arg(long, value_name = "ID")]
+    pub(crate) profile: Option<String>,
+    /// Print the server's answer
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `warren restore`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Restore {
+    /// Which session; `last` is the newest
+    pub(crate) session: String,
+    /// Which version
+    pub(crate) version: String,
+    /// Print the server's answer
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `warren snapshot`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Snapshot {
+    /// Which session; `last` is the newest
+    pub(crate) session: String,
+    /// Print the server's answer
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `warren label`.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Label {
+    /// Of which session; `last` is the newest
+    pub(crate) session: String,
+    /// Which version
+    pub(crate) version: String,
+    /// Its name; left out, its name is taken away
+    pub(crate) label: Option<String>,
+    /// Print the server's answer
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `warren approvals …`

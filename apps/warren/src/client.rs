@@ -105,6 +105,14 @@ impl Client {
         self.read(self.request(Method::POST, path).json(body)).await
     }
 
+    pub(crate) async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, CallError> {
+        self.read(self.request(Method::PUT, path).json(body)).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Result<(), CallError> {
         self.call(self.request(Method::DELETE, path).timeout(PATIENCE)).await.map(drop)
     }

@@ -89,6 +89,7 @@ impl Conversation {
             time_budget: None,
             base_version: None,
             from: None,
+            on_conflict: None,
         };
         Ok(self.client.message_send(self.session, &message).await?)
     }

@@ -24,6 +24,7 @@ use warren_programs::Programs;
 use warren_runtime::{Parts, SessionManager};
 use warren_sandbox::{Backend as _, Probe, local::Local};
 use warren_server::{Deps, ServeOptions, router, serve};
+use warren_snapshots::Snapshots;
 use warren_store::Live;
 
 use crate::{home::Lock, setting::Setting};
@@ -149,6 +150,7 @@ impl Core {
         let parts = Parts {
             store,
             live,
+            snapshots: Snapshots::open(options::snapshots(config, directory), env.clone())?,
             backend: backend.clone(),
             models,
             egress: Egress::new(options::egress(config, address)?),

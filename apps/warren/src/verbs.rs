@@ -12,3 +12,4 @@ pub(crate) mod sessions;
 pub(crate) mod tokens;
 pub(crate) mod transcript;
 pub(crate) mod up;
+pub(crate) mod versions;

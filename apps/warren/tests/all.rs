@@ -11,6 +11,7 @@ mod suite {
     pub(crate) mod egress;
     pub(crate) mod input;
     pub(crate) mod kill;
+    pub(crate) mod kill_versions;
     pub(crate) mod leaving;
     pub(crate) mod life;
     pub(crate) mod postgres;
@@ -19,4 +20,5 @@ mod suite {
     pub(crate) mod session;
     pub(crate) mod stream;
     pub(crate) mod transcripts;
+    pub(crate) mod versions;
 }

@@ -69,6 +69,8 @@ codes! {
     IdempotencyMismatch = "IDEMPOTENCY_MISMATCH", 422;
     /// Too many messages are waiting.
     QueueFull = "QUEUE_FULL", 429;
+    /// Something that is kept is missing, or is not what was put there.
+    DataDamaged = "DATA_DAMAGED", 500;
     /// Something failed on our side; the log has it under the request id.
     Internal = "INTERNAL", 500;
     /// The server is draining or not ready yet.

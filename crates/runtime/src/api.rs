@@ -1,5 +1,7 @@
 //! What the runtime is asked, and what it answers. The gateway's side of these types knows who asks; this side does not.
 
+mod versions;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,6 +17,12 @@ use warren_domain::{
 pub use warren_store::{
     ApprovalQuery, ApprovalRecord, Changes, Follow, ListChange, LogEntry, Page, Pending, ReadError,
     RunRecord, SessionQuery, SessionRecord, UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
+};
+
+pub(crate) use versions::damaged;
+pub use versions::{
+    FileDiff, Fork, Forked, OnConflict, Pieces, TreeEntry, TreeFile, VersionDiff, VersionFiles, VersionList,
+    VersionRecord, Versions,
 };
 
 /// Runs sessions. In this process, or on another node.
@@ -34,6 +42,10 @@ pub trait Runtime: Send + Sync {
     fn imports(&self) -> &dyn Imports;
     /// The agents there are, and their programs.
     fn agents(&self) -> &dyn Agents;
+    /// Versions of sessions.
+    fn versions(&self) -> &dyn Versions;
+    /// Files of versions.
+    fn version_files(&self) -> &dyn VersionFiles;
 }
 
 /// Making, finding and ending sessions.
@@ -232,13 +244,16 @@ pub struct NewMessage {
     pub base_version: Option<Version>,
     /// Where it begins when an earlier run left something that is in no version.
     pub from: RunFrom,
+    /// What to do when `base_version` is not the latest any more.
+    pub on_conflict: OnConflict,
 }
 
 impl NewMessage {
     /// Tells two messages apart that came with the same idempotency key.
     pub(crate) fn digest(&self) -> BlobHash {
-        let parts =
-            serde_json::json!([self.content, self.when_busy, self.options, self.base_version, self.from]);
+        // One that is tried again comes with another base each time.
+        let base = self.base_version.filter(|_| self.on_conflict == OnConflict::Reject);
+        let parts = serde_json::json!([self.content, self.when_busy, self.options, base, self.from]);
         BlobHash(blake3::hash(parts.to_string().as_bytes()).to_hex().to_string())
     }
 }
@@ -250,6 +265,8 @@ pub struct Sent {
     pub run: RunId,
     /// The entry that announced it.
     pub seq: Seq,
+    /// How often its base version was not the latest any more, before it was taken.
+    pub retries: u32,
 }
 
 /// What a session is doing right now, as a list may be filtered by it.
@@ -388,6 +405,9 @@ impl SessionError {
                 SessionError::Internal { doing, source: source.to_string().into() }
             }
             SessionError::NotFound { kind, id } => SessionError::NotFound { kind, id: id.clone() },
+            SessionError::Invalid { code, message, hint } => {
+                SessionError::Invalid { code: *code, message: message.clone(), hint: hint.clone() }
+            }
             SessionError::Draining => SessionError::Draining,
             other => SessionError::Internal { doing: "reach the session", source: other.to_string().into() },
         }

@@ -16,4 +16,4 @@ mod places;
 mod recorder;
 
 pub use manager::{RecoverError, SessionManager};
-pub use options::{Known, NoPrograms, Options, Parts, Program, ProgramError, Programs};
+pub use options::{Known, NoPrograms, Options, Parts, Program, ProgramError, Programs, Retention};

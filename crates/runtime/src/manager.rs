@@ -9,6 +9,8 @@ mod roster;
 mod runs;
 mod sandboxes;
 mod sessions;
+mod upkeep;
+mod versions;
 
 use std::{sync::Arc, time::Duration};
 
@@ -38,10 +40,11 @@ impl SessionManager {
     /// # Errors
     /// When what was left cannot be read or ended: then nothing may start.
     pub async fn start(parts: Parts, options: Options) -> Result<Self, RecoverError> {
-        let shared = Arc::new(Shared { parts, options });
+        let shared = Arc::new(Shared { parts, options, gate: Arc::default() });
         let manager = Self { roster: Arc::new(Roster::new(shared.clone())), shared };
         manager.recover().await?;
         manager.keep_leases();
+        manager.keep_up();
         Ok(manager)
     }
 
@@ -113,6 +116,14 @@ impl api::Runtime for SessionManager {
     }
 
     fn agents(&self) -> &dyn api::Agents {
+        self
+    }
+
+    fn versions(&self) -> &dyn api::Versions {
+        self
+    }
+
+    fn version_files(&self) -> &dyn api::VersionFiles {
         self
     }
 }

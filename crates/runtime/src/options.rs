@@ -3,10 +3,12 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use tokio::sync::RwLock;
 use warren_domain::NodeId;
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, Gateway as ModelGateway};
 use warren_sandbox::{Backend, Layer, Limits};
+use warren_snapshots::Snapshots;
 use warren_store::{Live, Store};
 
 /// Numbers and places.
@@ -42,6 +44,35 @@ pub struct Options {
     pub keys: Duration,
     /// How long people may take to answer an agent.
     pub approvals: Duration,
+    /// What is kept of what was, and for how long.
+    pub retention: Retention,
+}
+
+/// What is kept of what was, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// This many versions of each session, the newest.
+    pub versions: u32,
+    /// The last version of each of so many days.
+    pub daily_days: u32,
+    /// Text as it came, word by word.
+    pub deltas: Duration,
+    /// What nobody needs is removed so long after.
+    pub grace: Duration,
+    /// How often it is looked after.
+    pub interval: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            versions: 20,
+            daily_days: 30,
+            deltas: Duration::from_secs(7 * 24 * 3600),
+            grace: Duration::from_secs(24 * 3600),
+            interval: Duration::from_secs(3600),
+        }
+    }
 }
 
 impl Options {
@@ -64,6 +95,7 @@ impl Options {
             lease: Duration::from_secs(30),
             keys: Duration::from_secs(7 * 24 * 3600),
             approvals: Duration::from_secs(24 * 3600),
+            retention: Retention::default(),
         }
     }
 }
@@ -75,6 +107,8 @@ pub struct Parts {
     pub store: Store,
     /// The log, with followers.
     pub live: Live,
+    /// Trees of files.
+    pub snapshots: Snapshots,
     /// Where agents run.
     pub backend: Arc<dyn Backend>,
     /// What agents' model calls go through.
@@ -166,4 +200,6 @@ impl Programs for NoPrograms {
 pub(crate) struct Shared {
     pub(crate) parts: Parts,
     pub(crate) options: Options,
+    /// Whoever commits a version reads, whoever removes what no version needs writes.
+    pub(crate) gate: Arc<RwLock<()>>,
 }

@@ -2,11 +2,14 @@
 
 use std::{
     fs, io,
+    os::unix::fs as unix_fs,
     path::{Path, PathBuf},
 };
 
 use warren_agents::LayoutFile;
-use warren_domain::{SessionId, WorkspaceId};
+use warren_domain::{SessionId, Version, WorkspaceId};
+
+use crate::session::tree::{HOME_ROOT, USER_INPUT_ROOT, WORKSPACE_ROOT};
 
 /// The directories of one session. What a sandbox can write is never opened from here, only bound into it or removed.
 #[derive(Debug, Clone)]
@@ -40,6 +43,92 @@ impl Places {
         replace_instructions(&self.instructions, instructions)
     }
 
+    /// Which version the directories hold, as far as that was noted.
+    pub(crate) fn version(&self) -> Option<Version> {
+        fs::read_to_string(self.note()).ok()?.trim().parse().ok().map(Version)
+    }
+
+    /// Notes that the directories hold a version.
+    pub(crate) fn note_version(&self, version: Version) -> io::Result<()> {
+        fs::create_dir_all(&self.session_directory)?;
+        let new = self.note().with_extension("new");
+        fs::write(&new, version.to_string())?;
+        fs::rename(&new, self.note())
+    }
+
+    /// From now on the directories are not believed. On disk when it returns.
+    pub(crate) fn forget_version(&self) -> io::Result<()> {
+        match fs::remove_file(self.note()) {
+            Ok(()) => fs::File::open(&self.session_directory)?.sync_all(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether all directories that belong to a version are there.
+    pub(crate) fn are_there(&self) -> bool {
+        self.of_version().iter().all(|directory| directory.exists())
+    }
+
+    /// Removes the directories that belong to a version. Each is gone at once, or still there whole.
+    pub(crate) fn discard(&self) -> io::Result<()> {
+        for directory in self.of_version() {
+            let gone = directory.with_extension("gone");
+            remove(&gone)?;
+            match fs::rename(directory, &gone) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                renamed => renamed?,
+            }
+            remove(&gone)?;
+        }
+        Ok(())
+    }
+
+    /// The directories that belong to a version, by the names of their roots in its tree.
+    pub(crate) fn roots(&self) -> Vec<(String, PathBuf)> {
+        let names = [WORKSPACE_ROOT, USER_INPUT_ROOT, HOME_ROOT];
+        names.into_iter().zip(self.of_version()).map(|(name, at)| (name.to_owned(), at.to_owned())).collect()
+    }
+
+    /// New, empty directories beside those of [`Places::roots`], to be filled.
+    pub(crate) fn make_new(&self) -> io::Result<Vec<(String, PathBuf)>> {
+        fs::create_dir_all(&self.session_directory)?;
+        fs::create_dir_all(&self.workspace_directory)?;
+        let roots = self.roots().into_iter().map(|(name, at)| (name, at.with_extension("new")));
+        roots
+            .map(|(name, at)| {
+                remove(&at)?;
+                fs::create_dir(&at)?;
+                Ok((name, at))
+            })
+            .collect()
+    }
+
+    /// Puts the new directories into the place of the old ones, as those of user `uid`.
+    pub(crate) fn take_new(&self, uid: u32) -> io::Result<()> {
+        for (_, at) in self.roots() {
+            let new = at.with_extension("new");
+            give(&new, uid)?;
+            let gone = at.with_extension("gone");
+            remove(&gone)?;
+            match fs::rename(&at, &gone) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                renamed => renamed?,
+            }
+            fs::rename(&new, &at)?;
+            remove(&gone)?;
+        }
+        Ok(())
+    }
+
+    fn of_version(&self) -> [&Path; 3] {
+        [&self.workspace, &self.user_input, &self.home]
+    }
+
+    fn note(&self) -> PathBuf {
+        self.session_directory.join("version")
+    }
+
     /// Removes the session's directories. Symbolic links are removed, never followed.
     pub(crate) fn remove_session(&self) -> io::Result<()> {
         remove(&self.session_directory)
@@ -49,6 +138,23 @@ impl Places {
     pub(crate) fn remove_workspace(&self) -> io::Result<()> {
         remove(&self.workspace_directory)
     }
+}
+
+/// Gives a tree of which nobody but us knows yet to a user, links as links. Who is not root can give nothing, and keeps it.
+fn give(directory: &Path, uid: u32) -> io::Result<()> {
+    match unix_fs::lchown(directory, Some(uid), Some(uid)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        given => given?,
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            give(&entry.path(), uid)?;
+        } else {
+            unix_fs::lchown(entry.path(), Some(uid), Some(uid))?;
+        }
+    }
+    Ok(())
 }
 
 fn remove(directory: &Path) -> io::Result<()> {

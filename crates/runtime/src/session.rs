@@ -5,13 +5,16 @@ mod agent;
 mod approvals;
 mod calls;
 mod deadlines;
+mod errands;
 mod files;
 mod identity;
 mod import;
 mod memory;
 mod output;
 mod outside;
+mod rebuild;
 mod requests;
+mod restore;
 mod run;
 mod run_record;
 mod sandbox;
@@ -20,17 +23,23 @@ mod start;
 mod status;
 mod tail;
 mod transcripts;
+pub(crate) mod tree;
 mod versions;
 
 use std::{collections::VecDeque, sync::Arc};
 
 use tokio::sync::mpsc;
 
+pub(crate) use errands::Errand;
 pub(crate) use identity::Identity;
-pub(crate) use import::Imported;
+pub(crate) use import::{Imported, Origin};
+pub(crate) use memory::Memory;
 pub(crate) use requests::{Leave, Reply, Request};
+pub(crate) use restore::{expired, workspace_files};
+pub(crate) use start::chain;
 pub(crate) use status::{Status, StatusCell};
-pub(crate) use versions::first_version;
+pub(crate) use transcripts::STATE;
+pub(crate) use versions::{empty_version, first_version};
 
 use self::{
     active::ActiveRun,
@@ -62,6 +71,8 @@ pub(crate) struct SessionTask {
     history: History,
     files: KnownFiles,
     run: Option<ActiveRun>,
+    /// What waits for a sandbox, or for its turn.
+    errands: VecDeque<Errand>,
     /// Someone wants the session to go; it goes when the run has ended.
     leaving: Option<(Leave, Vec<Reply<()>>)>,
     deadlines: Deadlines,
@@ -105,6 +116,7 @@ impl SessionTask {
             history: History::default(),
             files: KnownFiles::default(),
             run: None,
+            errands: VecDeque::new(),
             leaving: None,
             deadlines,
         }
@@ -179,6 +191,7 @@ impl SessionTask {
         self.run.is_none()
             && matches!(self.sandbox, SandboxSlot::None)
             && self.leaving.is_none()
+            && self.errands.is_empty()
             && self.held.is_empty()
             && self.inbox.is_empty()
     }

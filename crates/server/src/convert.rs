@@ -1,5 +1,7 @@
 //! From what the runtime says to what clients read.
 
+pub(crate) mod versions;
+
 use warren_domain::{Resolution, RunOptions, Timestamp};
 use warren_gateway::{Identity, Token};
 use warren_runtime::api::{

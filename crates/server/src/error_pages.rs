@@ -39,6 +39,7 @@ pub(crate) fn page(code: ErrorCode) -> &'static str {
         ErrorCode::LlmError => page!("LLM_ERROR"),
         ErrorCode::ServerRestarted => page!("SERVER_RESTARTED"),
         ErrorCode::OutOfMemory => page!("OUT_OF_MEMORY"),
+        ErrorCode::DataDamaged => page!("DATA_DAMAGED"),
         ErrorCode::DiskLimit => page!("DISK_LIMIT"),
     }
 }

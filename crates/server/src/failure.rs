@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use warren_domain::ErrorCode;
+use warren_domain::{ErrorCode, Rejection, Version};
 use warren_gateway::{AuthenticateError, Denied, RequestError};
 use warren_runtime::api::SessionError;
 use warren_wire::{At, Problem};
@@ -19,6 +19,7 @@ pub(crate) struct Failure {
     detail: String,
     hint: Option<String>,
     at: Option<At>,
+    current_version: Option<Version>,
     /// For the log, never for the client.
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -31,7 +32,7 @@ pub(crate) struct Told<'a> {
 
 impl Failure {
     pub(crate) fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), hint: None, at: None, cause: None }
+        Self { code, detail: detail.into(), hint: None, at: None, current_version: None, cause: None }
     }
 
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
@@ -73,6 +74,7 @@ impl Failure {
             code: self.code,
             hint: self.hint.clone(),
             at: self.at.clone(),
+            current_version: self.current_version,
             request_id: told.request_id.to_owned(),
             instance: told.path.to_owned(),
         }
@@ -112,7 +114,10 @@ impl From<SessionError> for Failure {
         if error.code() == ErrorCode::Internal {
             return Failure::internal(error);
         }
-        let failure = Failure::new(error.code(), error.to_string());
+        let mut failure = Failure::new(error.code(), error.to_string());
+        if let SessionError::Rejected(Rejection::VersionConflict { latest, .. }) = &error {
+            failure.current_version = Some(*latest);
+        }
         match error.hint() {
             Some(hint) => failure.hint(hint),
             None => failure,

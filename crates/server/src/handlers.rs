@@ -15,3 +15,4 @@ pub(crate) mod tokens;
 
 pub(crate) use events::check_reached;
 pub(crate) use machine::Readiness;
+pub(crate) mod versions;

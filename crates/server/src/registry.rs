@@ -6,7 +6,7 @@ use crate::{
     choke::Handler,
     handlers::{
         agents, approvals, auth, events, machine, messages, profiles, records, runs, sandboxes, sessions,
-        tokens,
+        tokens, versions,
     },
 };
 
@@ -54,6 +54,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::SessionCreate => boxed!(sessions::create),
         RouteName::SessionEnd => boxed!(sessions::end),
         RouteName::SessionErase => boxed!(sessions::erase),
+        RouteName::SessionFork => boxed!(versions::fork),
         RouteName::SessionGet => boxed!(sessions::get),
         RouteName::SessionImport => boxed!(sessions::import),
         RouteName::SessionInterrupt => boxed!(sessions::interrupt),
@@ -67,5 +68,14 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::TokenList => boxed!(tokens::list),
         RouteName::TranscriptGet => boxed!(records::transcript),
         RouteName::UsageGet => boxed!(machine::usage),
+        RouteName::VersionArchive => boxed!(versions::archive),
+        RouteName::VersionCommit | RouteName::VersionSync => boxed!(versions::commit),
+        RouteName::VersionDiff => boxed!(versions::diff),
+        RouteName::VersionFile => boxed!(versions::file),
+        RouteName::VersionFiles => boxed!(versions::files),
+        RouteName::VersionGet => boxed!(versions::get),
+        RouteName::VersionLabel => boxed!(versions::label),
+        RouteName::VersionList => boxed!(versions::list),
+        RouteName::VersionRestore => boxed!(versions::restore),
     }
 }

@@ -1,5 +1,7 @@
 //! Answers.
 
+mod pieces;
+
 use axum::{
     body::Body,
     http::{HeaderValue, StatusCode, header},
@@ -9,6 +11,8 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::failure::Failure;
+
+pub(crate) use pieces::{Ranged, file, no_such_range, not_modified, range, zipped};
 
 /// What a handler gives back.
 pub(crate) type Answer = Result<Response, Failure>;

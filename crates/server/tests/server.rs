@@ -6,6 +6,8 @@
 mod access;
 #[path = "server/fake.rs"]
 mod fake;
+#[path = "server/fake_versions.rs"]
+mod fake_versions;
 #[path = "server/input.rs"]
 mod input;
 #[path = "server/listener.rs"]

@@ -21,6 +21,7 @@ mod profile;
 mod run;
 mod session;
 mod socket;
+mod version;
 
 mod openapi;
 
@@ -48,3 +49,8 @@ pub use session::{
 };
 pub use socket::{SOCKET_PATH, SocketAuth, SocketMessage, SocketSession, socket_messages, socket_status};
 pub use table::ROUTES;
+pub use version::{
+    ConflictRetry, ConflictWord, FileDiff, FileLook, OnConflict, SessionFork, SessionForked, SessionRestore,
+    TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail, VersionDiff, VersionHead,
+    VersionItem, VersionLabel, VersionPage,
+};

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use warren_domain::{Block, Content, RunFrom, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy};
 
+use crate::OnConflict;
+
 /// Sends a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -25,6 +27,9 @@ pub struct MessageSend {
     /// The version the sender believes to be the latest; a stale one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_version: Option<Version>,
+    /// What to do when `baseVersion` is not the latest any more; `reject` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_conflict: Option<OnConflict>,
     /// Where to begin when an earlier run left something that is in no version: `head` (the default) commits it first,
     /// `version` gives it up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,6 +46,14 @@ pub struct MessageAccepted {
     pub session_id: SessionId,
     /// The entry of the log that announced the run; its events begin there.
     pub seq: Seq,
+    /// How often `baseVersion` was not the latest any more, before the message was taken.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// Part of a conversation, oldest first.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use warren_domain::ErrorCode;
+use warren_domain::{ErrorCode, Version};
 
 /// An RFC 9457 problem document; its media type is `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -25,6 +25,9 @@ pub struct Problem {
     /// Where in the body it is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<At>,
+    /// The latest version, where the one that was named is not it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_version: Option<Version>,
     /// Finds the request in the server's log.
     pub request_id: String,
     /// The path that was asked for.
@@ -80,6 +83,7 @@ mod tests {
             code: ErrorCode::NotFound,
             hint: None,
             at: None,
+            current_version: None,
             request_id: "r1".to_owned(),
             instance: "/api/sessions/x".to_owned(),
         };

@@ -234,6 +234,7 @@ names! {
     SessionCreate = "session_create",
     SessionEnd = "session_end",
     SessionErase = "session_erase",
+    SessionFork = "session_fork",
     SessionGet = "session_get",
     SessionImport = "session_import",
     SessionInterrupt = "session_interrupt",
@@ -247,6 +248,16 @@ names! {
     TokenList = "token_list",
     TranscriptGet = "transcript_get",
     UsageGet = "usage_get",
+    VersionArchive = "version_archive",
+    VersionCommit = "version_commit",
+    VersionDiff = "version_diff",
+    VersionFile = "version_file",
+    VersionFiles = "version_files",
+    VersionGet = "version_get",
+    VersionLabel = "version_label",
+    VersionList = "version_list",
+    VersionRestore = "version_restore",
+    VersionSync = "version_sync",
 }
 
 impl fmt::Display for RouteName {

@@ -267,8 +267,107 @@ pub const ROUTES: &[Route] = &[
         .needs(Write, Session)
         .may_take("Forced")
         .gives(NOTHING)
-        .fails(&[Code::RunInProgress]),
+        .fails(&[Code::RunInProgress, Code::SandboxError]),
+    // Versions.
+    row(Name::VersionList, Get, "/api/sessions/{id}/versions", "A session's versions, newest first")
+        .needs(Read, Session)
+        .asks(&[LIMIT, CURSOR])
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionPage") }]),
+    row(Name::VersionGet, Get, "/api/sessions/{id}/versions/{version}", "One version")
+        .needs(Read, Session)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionDetail") }]),
+    row(
+        Name::VersionDiff,
+        Get,
+        "/api/sessions/{id}/versions/{version}/diff",
+        "What is new in a version: files, line by line, and blocks",
+    )
+    .needs(Read, Session)
+    .asks(&[Query {
+        name: "against",
+        kind: QueryKind::Number(0, u64::MAX),
+        summary: "The version to compare with; its base if absent",
+    }])
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionDiff") }])
+    .fails(VERSION_UNREAD),
+    row(Name::VersionFiles, Get, "/api/sessions/{id}/versions/{version}/files", "A directory of a version")
+        .needs(Read, Session)
+        .asks(&[PATH])
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("TreeListing") }])
+        .fails(VERSION_UNREAD),
+    row(
+        Name::VersionFile,
+        Get,
+        "/api/sessions/{id}/versions/{version}/file",
+        "A file of a version; takes `Range` and `If-None-Match`",
+    )
+    .needs(Read, Session)
+    .asks(&[PATH])
+    .gives(BYTES)
+    .fails(VERSION_UNREAD),
+    row(
+        Name::VersionArchive,
+        Get,
+        "/api/sessions/{id}/versions/{version}/archive",
+        "The workspace of a version, as a tar archive compressed by gzip",
+    )
+    .needs(Read, Session)
+    .gives(BYTES)
+    .fails(VERSION_UNREAD),
+    row(
+        Name::VersionLabel,
+        Put,
+        "/api/sessions/{id}/versions/{version}/label",
+        "Names a version, which keeps it for ever; or takes the name away",
+    )
+    .needs(Write, Session)
+    .takes("VersionLabel")
+    .gives(VERSION)
+    .fails(&[Code::Conflict]),
+    row(
+        Name::VersionCommit,
+        Post,
+        "/api/sessions/{id}/snapshot",
+        "Makes a version of what is there now; the latest, if nothing changed",
+    )
+    .needs(Write, Session)
+    .gives(VERSION)
+    .fails(VERSION_UNMADE),
+    row(Name::VersionSync, Post, "/api/sessions/{id}/sync", "The same as `snapshot`")
+        .needs(Write, Session)
+        .gives(VERSION)
+        .fails(VERSION_UNMADE),
+    row(
+        Name::VersionRestore,
+        Post,
+        "/api/sessions/{id}/restore",
+        "Makes an older version the latest once more; ends the sandbox",
+    )
+    .needs(Write, Session)
+    .takes("SessionRestore")
+    .gives(VERSION)
+    .fails(&[
+        Code::RunInProgress,
+        Code::Conflict,
+        Code::SessionEnded,
+        Code::DataDamaged,
+        Code::SandboxError,
+        Code::Unavailable,
+    ]),
+    row(
+        Name::SessionFork,
+        Post,
+        "/api/sessions/{id}/fork",
+        "Makes a session that goes on from a version of this one",
+    )
+    .needs(Write, Session)
+    .may_take("SessionFork")
+    .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionForked") }])
+    .fails(&[Code::AgentUnknown, Code::Conflict, Code::DataDamaged, Code::Unavailable]),
 ];
+
+const VERSION_UNREAD: &[Code] = &[Code::Conflict, Code::DataDamaged];
+const VERSION_UNMADE: &[Code] = &[Code::RunInProgress, Code::SandboxError, Code::Unavailable];
 
 /// The longest transcripts that can be imported, with their subagents'.
 const LONGEST_IMPORT: usize = 256 << 20;
@@ -286,6 +385,14 @@ const LIMIT: Query = Query { name: "limit", kind: QueryKind::Number(1, 500), sum
 const CURSOR: Query =
     Query { name: "cursor", kind: QueryKind::Text, summary: "The `nextCursor` of the part before" };
 
+const PATH: Query = Query {
+    name: "path",
+    kind: QueryKind::Text,
+    summary: "Relative to the workspace, or as it is in the sandbox",
+};
+
+const BYTES: &[Answer] = &[Answer { status: 200, media: Media::Bytes, schema: None }];
+const VERSION: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("VersionItem") }];
 const NOTHING: &[Answer] = &[Answer { status: 204, media: Media::Nothing, schema: None }];
 const TEXT: &[Answer] = &[Answer { status: 200, media: Media::Text, schema: None }];
 const ANY_JSON: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: None }];

@@ -8,6 +8,7 @@ use warren_domain::NodeId;
 use warren_models::{
     EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
 };
+use warren_runtime::Retention;
 use warren_sandbox::{Layer, Limits};
 
 use super::LAUNCHER;
@@ -19,6 +20,14 @@ pub(super) fn store(config: &Config, directory: &Path) -> warren_store::Options 
         Database::Postgres(url) => warren_store::Database::Postgres(url.expose().to_owned()),
     };
     warren_store::Options { database, blobs_dir: directory.join("blobs") }
+}
+
+/// Where trees of files are kept.
+pub(super) fn snapshots(config: &Config, directory: &Path) -> warren_snapshots::Options {
+    warren_snapshots::Options {
+        grace: config.retention.grace,
+        ..warren_snapshots::Options::in_directory(directory.join("trees"))
+    }
 }
 
 /// The launcher is this program itself, under another first argument.
@@ -100,6 +109,13 @@ pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren
             ..Limits::default()
         },
         required: required_layers(config),
+        retention: Retention {
+            versions: config.retention.versions,
+            daily_days: config.retention.daily_days,
+            deltas: Duration::from_secs(u64::from(config.retention.deltas_days) * 24 * 3600),
+            grace: config.retention.grace,
+            interval: config.retention.interval,
+        },
         ..warren_runtime::Options::new(node, directory.to_owned())
     }
 }

@@ -1,13 +1,16 @@
 //! Sessions made of what an agent left elsewhere.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_agents::{Adapter, TranscriptName};
+use warren_domain::VersionCause;
 
-use super::SessionManager;
+use super::{SessionManager, sessions::First};
 use crate::{
     api::{Imports, NewSession, SessionError, SessionSummary, Sessions as _, Transcripts},
-    session::{Imported, Request},
+    session::{Imported, Origin, Request},
 };
 
 #[async_trait]
@@ -17,7 +20,7 @@ impl Imports for SessionManager {
         new: NewSession,
         transcripts: Transcripts,
     ) -> Result<SessionSummary, SessionError> {
-        let created = self.session_create(new).await?;
+        let created = self.create(new, None, First::Later).await?;
         let session = created.record.session_id;
         let adapter = super::sessions::find_adapter(&created.record.agent_type)?;
         // Long transcripts take their time, and others share this thread.
@@ -44,5 +47,6 @@ fn read(adapter: &dyn Adapter, session: warren_domain::SessionId, transcripts: T
     let files = subagents.into_iter().map(|(id, content)| (TranscriptName::Subagent(id).stored(), content));
     let main = (TranscriptName::Main.stored(), adopted.main);
     let files = std::iter::once(main).chain(files).map(|(name, content)| (name, Bytes::from(content)));
-    Imported { conversations, files: files.collect(), state: adopted.state }
+    let origin = Origin { cause: VersionCause::Import, version: None, listed: BTreeMap::new() };
+    Imported { conversations, files: files.collect(), state: adopted.state, origin }
 }

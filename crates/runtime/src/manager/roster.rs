@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::sync::{mpsc, oneshot};
-use warren_domain::SessionId;
+use warren_domain::{Head, SessionId};
 use warren_env::TaskKind;
 use warren_store::AcquireError;
 
@@ -84,6 +84,15 @@ impl Roster {
             None => Status::default(),
             Some(Seat::Loaded | Seat::Parked(_)) => StatusCell::loaded().get(),
             Some(Seat::Owned { status, .. }) => status.get(),
+        }
+    }
+
+    /// Whether a session has something that is in no version, as far as memory knows.
+    pub(crate) fn is_dirty(&self, session: SessionId) -> Option<bool> {
+        match self.seats().get(&session)? {
+            Seat::Loaded => None,
+            Seat::Parked(parked) => Some(parked.1.state.head != Head::Clean),
+            Seat::Owned { status, .. } => Some(status.get().is_dirty),
         }
     }
 

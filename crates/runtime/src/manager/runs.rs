@@ -1,19 +1,32 @@
 //! Sending messages and looking after what becomes of them.
 
 use async_trait::async_trait;
-use warren_domain::{Content, RunId, SessionId};
+use warren_domain::{Content, Rejection, RunId, SessionId};
 use warren_store::{Page, RunRecord, UsageQuery, UsageRow};
 
 use super::SessionManager;
 use crate::{
-    api::{NewMessage, Runs, Sent, SessionError},
+    api::{NewMessage, OnConflict, Runs, Sent, SessionError},
     session::Request,
 };
 
 #[async_trait]
 impl Runs for SessionManager {
     async fn run_send(&self, session: SessionId, message: NewMessage) -> Result<Sent, SessionError> {
-        self.ask(session, |reply| Request::Send(Box::new(message), reply)).await
+        let OnConflict::Retry { retries, backoff } = message.on_conflict else {
+            return self.send(session, message).await;
+        };
+        let mut message = message;
+        for n in 0..retries {
+            match self.send(session, message.clone()).await {
+                Err(SessionError::Rejected(Rejection::VersionConflict { .. })) => {
+                    tokio::time::sleep(backoff * 2_u32.saturating_pow(n)).await;
+                    message.base_version = Some(self.record(session).await?.version);
+                }
+                answer => return answer.map(|sent| Sent { retries: n, ..sent }),
+            }
+        }
+        self.send(session, message).await.map(|sent| Sent { retries, ..sent })
     }
 
     async fn run_interrupt(&self, session: SessionId, by: String) -> Result<Option<RunId>, SessionError> {
@@ -58,5 +71,11 @@ impl Runs for SessionManager {
     async fn usage(&self, query: UsageQuery) -> Result<Vec<UsageRow>, SessionError> {
         let rows = self.shared.parts.store.runs.usage(&query).await;
         rows.map_err(|error| SessionError::internal("sum up what was spent", error))
+    }
+}
+
+impl SessionManager {
+    async fn send(&self, session: SessionId, message: NewMessage) -> Result<Sent, SessionError> {
+        self.ask(session, |reply| Request::Send(Box::new(message), reply)).await
     }
 }

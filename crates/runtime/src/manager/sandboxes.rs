@@ -7,7 +7,7 @@ use warren_domain::SessionId;
 use super::SessionManager;
 use crate::{
     api::{Force, SandboxReport, Sandboxes, SessionError},
-    session::Request,
+    session::{Leave, Request},
 };
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl Sandboxes for SessionManager {
         if !self.roster.is_owned(session) {
             return Ok(());
         }
-        self.ask(session, |reply| Request::StopSandbox(force, reply)).await
+        self.ask_to_leave(session, Leave::Stop(force)).await
     }
 
     async fn sandbox_get(&self, session: SessionId) -> Result<SandboxReport, SessionError> {

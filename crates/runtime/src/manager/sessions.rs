@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use warren_agents::Adapter;
-use warren_domain::{AgentType, Command, ErrorCode, SessionChanges, SessionId, WorkspaceId};
+use warren_domain::{AgentType, Command, ErrorCode, ForkedFrom, SessionChanges, SessionId, WorkspaceId};
 use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
 
 use super::SessionManager;
@@ -16,34 +16,7 @@ use crate::{
 #[async_trait]
 impl Sessions for SessionManager {
     async fn session_create(&self, new: NewSession) -> Result<SessionSummary, SessionError> {
-        let adapter = find_adapter(&new.agent_type)?;
-        let new = NewSession { agent_type: adapter.agent_type(), ..new };
-        let env = &self.shared.parts.env;
-        let session = env.session_id();
-        let workspace = self.workspace_for(session, &new).await?;
-        let mut recorder = Recorder::unborn(session, new.partition.clone(), self.shared.clone());
-        let command = Command::Create {
-            agent_type: new.agent_type.clone(),
-            profile: new.profile.clone(),
-            name: new.name.clone(),
-            forked_from: None,
-        };
-        let mut record = new_record(session, workspace, new)?;
-        recorder
-            .carry_out(command, |events| {
-                if let Some(event) = events.first() {
-                    (record.created_at, record.last_activity) = (event.timestamp, event.timestamp);
-                    record.head = event.seq;
-                }
-                let first =
-                    events.first().map(|event| Change::PutVersion(Box::new(first_version(session, event))));
-                [Change::CreateSession(Box::new(record.clone()))].into_iter().chain(first).collect()
-            })
-            .await
-            .map_err(|error| SessionError::internal("make the session", error))?;
-        self.roster.load(session);
-        self.shared.parts.live.runtime_changed(session);
-        Ok(self.summary(record))
+        self.create(new, None, First::Now).await
     }
 
     async fn session_list(
@@ -123,7 +96,55 @@ pub(super) fn find_adapter(agent: &AgentType) -> Result<&'static dyn Adapter, Se
     })
 }
 
+/// When a session gets its first version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    /// With its first entry: it begins without anything.
+    Now,
+    /// When its past is there.
+    Later,
+}
+
 impl SessionManager {
+    /// Makes a session.
+    pub(super) async fn create(
+        &self,
+        new: NewSession,
+        forked_from: Option<ForkedFrom>,
+        first: First,
+    ) -> Result<SessionSummary, SessionError> {
+        let adapter = find_adapter(&new.agent_type)?;
+        let new = NewSession { agent_type: adapter.agent_type(), ..new };
+        let env = &self.shared.parts.env;
+        let session = env.session_id();
+        let workspace = self.workspace_for(session, &new).await?;
+        let mut recorder = Recorder::unborn(session, new.partition.clone(), self.shared.clone());
+        let command = Command::Create {
+            agent_type: new.agent_type.clone(),
+            profile: new.profile.clone(),
+            name: new.name.clone(),
+            forked_from,
+        };
+        let mut record = SessionRecord { forked_from, ..new_record(session, workspace, new)? };
+        recorder
+            .carry_out(command, |events| {
+                if let Some(event) = events.first() {
+                    (record.created_at, record.last_activity) = (event.timestamp, event.timestamp);
+                    record.head = event.seq;
+                }
+                let first = events
+                    .first()
+                    .filter(|_| first == First::Now)
+                    .map(|event| Change::PutVersion(Box::new(first_version(session, event))));
+                [Change::CreateSession(Box::new(record.clone()))].into_iter().chain(first).collect()
+            })
+            .await
+            .map_err(|error| SessionError::internal("make the session", error))?;
+        self.roster.load(session);
+        self.shared.parts.live.runtime_changed(session);
+        Ok(self.summary(record))
+    }
+
     /// The workspace the session shares, or one of its own: it then has the session's own number.
     async fn workspace_for(&self, session: SessionId, new: &NewSession) -> Result<WorkspaceId, SessionError> {
         let projects = &self.shared.parts.store.projects;

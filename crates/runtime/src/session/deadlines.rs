@@ -10,6 +10,9 @@ use crate::{options::Options, recorder::RecordError};
 /// Far enough away to mean never.
 pub(super) const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// Between two tries to commit what is in a sandbox that is to end.
+const AGAIN: Duration = Duration::from_secs(30);
+
 /// When the session's own checks are due. The run's deadlines are the run's.
 pub(super) struct Deadlines {
     idle: Duration,
@@ -33,6 +36,12 @@ impl Deadlines {
     /// Something happened that counts as work.
     pub(super) fn touch(&mut self) {
         self.busy_at = Instant::now();
+    }
+
+    /// What was to be done when idle was not: it is due again before long.
+    fn try_again(&mut self) {
+        let now = Instant::now();
+        self.busy_at = (now + AGAIN.min(self.idle)).checked_sub(self.idle).unwrap_or(now);
     }
 
     /// The next moment at which [`SessionTask::on_time`] has something to look at.
@@ -63,10 +72,21 @@ impl SessionTask {
                 );
             }
             if self.run.is_none() && now >= self.deadlines.busy_at + self.deadlines.idle {
-                self.stop_sandbox("idle").await?;
+                self.end_idle().await?;
             }
         }
         Ok(())
+    }
+
+    /// Ends the sandbox, unless what is in it cannot be committed: then that is shown, and tried again.
+    async fn end_idle(&mut self) -> Result<(), RecordError> {
+        match self.keep_before_end().await? {
+            Ok(()) => self.stop_sandbox("idle").await,
+            Err(error) => {
+                self.deadlines.try_again();
+                self.show_problem(error.to_string()).await
+            }
+        }
     }
 
     fn run_deadlines(&mut self, now: Instant) {

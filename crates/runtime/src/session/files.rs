@@ -55,6 +55,21 @@ impl KnownFiles {
         }
     }
 
+    /// Takes these for all there is. Says what the log has to say of it.
+    pub(super) fn become_these(&mut self, listed: &BTreeMap<String, FileStat>) -> (Vec<Draft>, Vec<Change>) {
+        let seen = self.against(listed);
+        self.news(seen, None)
+    }
+
+    fn news(&mut self, seen: Vec<Seen>, run: Option<RunId>) -> (Vec<Draft>, Vec<Change>) {
+        let news = seen.into_iter().filter_map(|seen| self.update(seen));
+        news.map(|(change, file, path)| {
+            let draft = changed(run, change, file.as_ref(), path.clone());
+            (draft, file.map_or(Change::RemoveFile(path), Change::PutFile))
+        })
+        .unzip()
+    }
+
     /// What a whole listing means: everything in it, and everything that is missing from it.
     fn against(&self, listed: &BTreeMap<String, FileStat>) -> Vec<Seen> {
         let gone = self.0.keys().filter(|path| !listed.contains_key(*path));
@@ -73,12 +88,7 @@ pub(super) fn seen(changes: Vec<SeenChange>) -> Vec<Seen> {
 impl SessionTask {
     pub(super) async fn on_files(&mut self, seen: Vec<Seen>) -> Result<(), RecordError> {
         let run = self.recorder.state.running();
-        let mut drafts = Vec::new();
-        let mut changes = Vec::new();
-        for (change, file, path) in seen.into_iter().filter_map(|seen| self.files.update(seen)) {
-            drafts.push(changed(run, change, file.as_ref(), path.clone()));
-            changes.push(file.map_or(Change::RemoveFile(path), Change::PutFile));
-        }
+        let (drafts, changes) = self.files.news(seen, run);
         if drafts.is_empty() {
             return Ok(());
         }

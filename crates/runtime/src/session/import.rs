@@ -1,12 +1,17 @@
 //! A past that was somebody else's, put before a session's own.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use serde_json::Value;
 use warren_domain::{
     Block, BlockStatus, ConversationId, Conversations, Draft, ErrorCode, EventBody, Seq, SubagentStarted,
+    VersionCause,
 };
+use warren_guest_api::FileStat;
+use warren_store::{Change, VersionRecord};
 
-use super::{SessionTask, requests::Failure, transcripts::save_state};
+use super::{Memory, SessionTask, empty_version, requests::Failure, transcripts::save_state};
 use crate::{api::SessionError, recorder::RecordError};
 
 /// At most this many entries go into one commit.
@@ -19,6 +24,16 @@ pub(crate) struct Imported {
     pub(crate) files: Vec<(String, Bytes)>,
     /// What the agent needs to go on.
     pub(crate) state: Option<Value>,
+    pub(crate) origin: Origin,
+}
+
+/// Where a past comes from.
+pub(crate) struct Origin {
+    pub(crate) cause: VersionCause,
+    /// The version whose files the session begins with.
+    pub(crate) version: Option<VersionRecord>,
+    /// Files of its workspace.
+    pub(crate) listed: BTreeMap<String, FileStat>,
 }
 
 impl SessionTask {
@@ -32,7 +47,8 @@ impl SessionTask {
                 hint: None,
             }));
         }
-        if imported.conversations.main().is_empty() {
+        let is_import = imported.origin.cause == VersionCause::Import;
+        if is_import && imported.conversations.main().is_empty() {
             return Err(Failure::Refused(SessionError::Invalid {
                 code: ErrorCode::BadRequest,
                 message: "there is no conversation in the transcript".to_owned(),
@@ -44,6 +60,48 @@ impl SessionTask {
         for chunk in drafts.chunks(AT_ONCE) {
             self.recorder.record(chunk.to_vec(), |_| Vec::new()).await?;
         }
+        self.begin_with(imported.origin).await
+    }
+
+    /// Publishes what the session starts with.
+    async fn begin_with(&mut self, origin: Origin) -> Result<(), Failure> {
+        let Origin { cause, version, listed } = origin;
+        let (identity, store) = (&self.identity, &self.shared.parts.store);
+        let _gate = self.shared.gate.clone().read_owned().await;
+        let kept = Memory::keep(identity.session, &identity.partition, &Memory::default(), store).await;
+        let kept = kept.map_err(RecordError::Read)?;
+        let memory = kept.save(&identity.partition, store.blobs.as_ref()).await.map_err(RecordError::Read)?;
+        let record = VersionRecord {
+            cause,
+            memory,
+            transcripts: kept.lengths(),
+            tree: version.as_ref().and_then(|version| version.tree.clone()),
+            size_bytes: version.as_ref().map_or(0, |version| version.size_bytes),
+            excluded: version.map(|version| version.excluded).unwrap_or_default(),
+            blocks: self.recorder.state.fresh.len() as u64,
+            ..empty_version(identity.session)
+        };
+        let begun = EventBody::VersionCommitted {
+            version: record.version,
+            base: record.base,
+            cause,
+            files: record.files,
+            blocks: record.blocks,
+            label: None,
+            restored: None,
+        };
+        let (_, mut changes) = self.files.become_these(&listed);
+        self.recorder
+            .record(vec![Draft::of_session(begun)], |events| {
+                let made = events.last().map(|last| VersionRecord {
+                    seq: last.seq,
+                    created_at: last.timestamp,
+                    ..record
+                });
+                changes.extend(made.map(|made| Change::PutVersion(Box::new(made))));
+                changes
+            })
+            .await?;
         Ok(())
     }
 

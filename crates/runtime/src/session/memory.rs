@@ -40,6 +40,11 @@ enum Lost {
 }
 
 impl Memory {
+    /// Where blobs of transcripts are kept: apart from those that logs refer to, so that they can be collected.
+    pub(crate) fn partition(of: &Partition) -> Partition {
+        Partition(format!("{of}#memory"))
+    }
+
     /// Keeps a session's transcripts as they are now. What the version before keeps already is not written again.
     pub(crate) async fn keep(
         session: SessionId,
@@ -47,6 +52,7 @@ impl Memory {
         before: &Memory,
         store: &Store,
     ) -> Result<Self, ReadError> {
+        let own = Self::partition(partition);
         let known: HashSet<&BlobHash> = before.threads.iter().flat_map(|thread| &thread.segments).collect();
         let mut threads = Vec::new();
         for (name, _) in store.transcripts.transcripts(session).await? {
@@ -55,7 +61,7 @@ impl Memory {
             for segment in cut(&content) {
                 let hash = BlobHash(blake3::hash(&segment).to_hex().to_string());
                 if !known.contains(&hash) {
-                    store.blobs.put_blob(partition, segment).await?;
+                    store.blobs.put_blob(&own, segment).await?;
                 }
                 segments.push(hash);
             }
@@ -75,7 +81,7 @@ impl Memory {
         }
         let doing = "keep the list of transcripts";
         let list = serde_json::to_vec(self).map_err(|source| ReadError { doing, source: source.into() })?;
-        blobs.put_blob(partition, Bytes::from(list)).await.map(Some)
+        blobs.put_blob(&Self::partition(partition), Bytes::from(list)).await.map(Some)
     }
 
     /// Reads the list. A version without one had no transcripts.
@@ -85,7 +91,7 @@ impl Memory {
         blobs: &dyn Blobs,
     ) -> Result<Self, ReadError> {
         let Some(list) = list else { return Ok(Self::default()) };
-        let bytes = blob(partition, list, blobs).await?;
+        let bytes = blob(&Self::partition(partition), list, blobs).await?;
         serde_json::from_slice(&bytes).map_err(|_| lost(Lost::Unreadable(list.clone())))
     }
 
@@ -95,11 +101,12 @@ impl Memory {
         partition: &Partition,
         blobs: &dyn Blobs,
     ) -> Result<Vec<(String, Bytes)>, ReadError> {
+        let own = Self::partition(partition);
         let mut all = Vec::new();
         for thread in &self.threads {
             let mut content = BytesMut::new();
             for segment in &thread.segments {
-                content.extend_from_slice(&blob(partition, segment, blobs).await?);
+                content.extend_from_slice(&blob(&own, segment, blobs).await?);
             }
             all.push((thread.name.clone(), content.freeze()));
         }

@@ -7,9 +7,9 @@ use warren_domain::{
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
-use super::{Imported, Next, SessionTask, active::Stop, sandbox::SandboxSlot};
+use super::{Errand, Imported, Next, SessionTask, active::Stop, sandbox::SandboxSlot};
 use crate::{
-    api::{Force, NewMessage, SandboxReport, Sent, SessionError},
+    api::{Force, NewMessage, OnConflict, SandboxReport, Sent, SessionError},
     recorder::RecordError,
 };
 
@@ -27,7 +27,7 @@ pub(crate) enum Request {
     Import(Box<Imported>, Reply<()>),
     Leave(Leave, Reply<()>),
     StartSandbox(Reply<()>),
-    StopSandbox(Force, Reply<()>),
+    Errand(Errand),
     Report(Reply<SandboxReport>),
     /// Only to have an owner: one that picks up what an earlier one left.
     PickUp(Reply<()>),
@@ -36,6 +36,8 @@ pub(crate) enum Request {
 /// Why a session goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Leave {
+    /// Only its sandbox ends.
+    Stop(Force),
     /// Out of memory; its sandbox ends.
     Unload(Force),
     /// It takes no more messages; its sandbox ends.
@@ -70,6 +72,7 @@ impl Request {
             Request::Send(_, reply) => drop(reply.send(Err(error))),
             Request::Interrupt(_, reply) => drop(reply.send(Err(error))),
             Request::Report(reply) => drop(reply.send(Err(error))),
+            Request::Errand(errand) => errand.refuse(error),
             Request::Update(_, reply)
             | Request::Reword(_, _, reply)
             | Request::Drop(_, _, reply)
@@ -77,7 +80,6 @@ impl Request {
             | Request::Import(_, reply)
             | Request::Leave(_, reply)
             | Request::StartSandbox(reply)
-            | Request::StopSandbox(_, reply)
             | Request::PickUp(reply) => drop(reply.send(Err(error))),
         }
     }
@@ -87,6 +89,7 @@ impl Leave {
     /// What the log says of it.
     fn word(&self) -> &'static str {
         match self {
+            Leave::Stop(_) => "stopped by hand",
             Leave::Unload(_) => "unload",
             Leave::Drain => "shutdown",
             Leave::End(_) => "end",
@@ -97,10 +100,11 @@ impl Leave {
     /// Of two reasons to go, the one with the higher number is carried out: it does what the other asks for, and more.
     fn finality(&self) -> u8 {
         match self {
-            Leave::Unload(_) => 0,
-            Leave::Drain => 1,
-            Leave::End(_) => 2,
-            Leave::Erase => 3,
+            Leave::Stop(_) => 0,
+            Leave::Unload(_) => 1,
+            Leave::Drain => 2,
+            Leave::End(_) => 3,
+            Leave::Erase => 4,
         }
     }
 }
@@ -145,9 +149,9 @@ impl SessionTask {
                 Ok(())
             }
             Request::StartSandbox(reply) => self.on_start_sandbox(reply).await,
-            Request::StopSandbox(force, reply) => {
-                let result = self.on_stop_sandbox(force).await;
-                answer(reply, result)
+            Request::Errand(errand) => {
+                self.errands.push_back(errand);
+                self.run_errands().await
             }
             Request::Report(reply) => {
                 let report = self.report().await;
@@ -162,12 +166,12 @@ impl SessionTask {
         let request = message.digest();
         if let Some(known) = self.known_key(&message).await? {
             return if known.request == request {
-                Ok(Sent { run: known.run_id, seq: known.seq })
+                Ok(Sent { run: known.run_id, seq: known.seq, retries: 0 })
             } else {
                 Err(Failure::Refused(SessionError::KeyMismatch))
             };
         }
-        if self.is_leaving() {
+        if self.leaving.as_ref().is_some_and(|(how, _)| !matches!(how, Leave::Stop(_))) {
             return Err(Failure::Refused(SessionError::Draining));
         }
         let run = self.shared.parts.env.run_id();
@@ -180,7 +184,8 @@ impl SessionTask {
         let input = RunInput {
             content: message.content.clone(),
             options: message.options.clone(),
-            base_version: message.base_version,
+            // Whoever tries again takes whatever is the latest by then.
+            base_version: message.base_version.filter(|_| message.on_conflict == OnConflict::Reject),
             from: message.from,
         };
         let mut record = self.new_run(run, input);
@@ -194,7 +199,7 @@ impl SessionTask {
                 changes
             })
             .await?;
-        let sent = Sent { run, seq: record.seq };
+        let sent = Sent { run, seq: record.seq, retries: 0 };
         match events.first().map(|event| &event.body) {
             Some(EventBody::RunStarted { .. }) => self.begin(record).await?,
             _ if self.run.is_none() => self.start_next().await?,
@@ -291,11 +296,15 @@ impl SessionTask {
     }
 
     fn on_leave(&mut self, how: Leave, reply: Reply<()>) {
-        if how == Leave::Unload(Force::No) && self.run.is_some() {
+        let yields = matches!(how, Leave::Unload(Force::No) | Leave::Stop(Force::No));
+        if yields && self.run.is_some() {
             drop(reply.send(Err(Rejection::Busy.into())));
             return;
         }
         self.interrupt(how.word());
+        if let (Leave::Stop(_), Some(run)) = (&how, &mut self.run) {
+            run.kill();
+        }
         match &mut self.leaving {
             Some((planned, replies)) => {
                 replies.push(reply);
@@ -310,8 +319,22 @@ impl SessionTask {
     /// Goes, now that no run is in the way.
     pub(super) async fn leave(&mut self) -> Result<Next, RecordError> {
         let Some((how, replies)) = self.leaving.take() else { return Ok(Next::Continue) };
+        if how != Leave::Erase
+            && let Err(error) = self.keep_before_end().await?
+            // A server that stops takes its sandboxes with it; what is in no version stays where it is.
+            && how != Leave::Drain
+        {
+            replies.into_iter().for_each(|reply| drop(reply.send(Err(error.again()))));
+            self.start_next().await?;
+            return Ok(Next::Continue);
+        }
         self.stop_sandbox(how.word()).await?;
         let next = match how {
+            Leave::Stop(_) => {
+                self.start_next().await?;
+                self.show_status();
+                Next::Continue
+            }
             Leave::End(reason) => {
                 self.end(reason).await?;
                 self.show_status();
@@ -369,18 +392,6 @@ impl SessionTask {
         }
         Ok(())
     }
-
-    async fn on_stop_sandbox(&mut self, force: Force) -> Result<(), Failure> {
-        if self.run.is_some() && force == Force::No {
-            return Err(Failure::Refused(Rejection::Busy.into()));
-        }
-        self.interrupt("sandbox stop");
-        if let Some(run) = &mut self.run {
-            run.kill();
-        }
-        self.stop_sandbox("stopped by hand").await?;
-        Ok(())
-    }
 }
 
 /// Defaults of the session under what the message says.
@@ -398,7 +409,7 @@ fn touched(at: warren_domain::Timestamp) -> Change {
     Change::UpdateSession(SessionUpdate { last_activity: Some(at), ..SessionUpdate::default() })
 }
 
-fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(), RecordError> {
+pub(super) fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(), RecordError> {
     match result {
         Ok(value) => {
             drop(reply.send(Ok(value)));

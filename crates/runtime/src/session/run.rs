@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use warren_agents::{Adapter, Launch, LaunchError, LaunchRequest, Prompt};
 use warren_domain::{
-    BlobHash, BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, OpenBlocks, Outcome, RunId,
-    RunOptions, RunStatus, Usage,
+    BlobHash, BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, Head, OpenBlocks, Outcome,
+    Rejection, RunId, RunOptions, RunStatus, Usage, Version,
 };
 use warren_models::{Budget, BudgetLimits, Charge};
 use warren_store::{Change, ReadError, RunRecord, SessionUpdate};
@@ -22,7 +22,7 @@ use super::{
     signal::SIGNALS,
     start::{HOME, WORKSPACE, chain, endpoints, find_adapter, load_profile, session_options},
     transcripts::load_state,
-    versions::Prepared,
+    versions::{Files, Prepared},
 };
 use crate::{
     options::Program,
@@ -101,11 +101,17 @@ impl SessionTask {
     pub(super) async fn start_next(&mut self) -> Result<(), RecordError> {
         let next = self.recorder.state.queue.front().map(|waiting| waiting.run);
         let Some(run) = next.filter(|_| self.run.is_none() && !self.is_leaving()) else { return Ok(()) };
-        if !self.settle_head(run).await? {
-            return Ok(());
-        }
         let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
         let Some(mut record) = found.map_err(RecordError::Read)? else { return Ok(()) };
+        if let Some(wanted) = self.stale_base(&record) {
+            let latest = self.recorder.state.version;
+            let message = Rejection::VersionConflict { wanted, latest }.to_string();
+            self.refuse(run, ErrorCode::VersionConflict, message).await?;
+            return Box::pin(self.start_next()).await;
+        }
+        if !self.settle_head(&record).await? {
+            return Ok(());
+        }
         let mut drafts = self.recorder.state.decide(Command::StartNext)?;
         for draft in &mut drafts {
             if let EventBody::RunStarted { input, .. } = &mut draft.body {
@@ -126,6 +132,11 @@ impl SessionTask {
             })
             .await?;
         if events.is_empty() { Ok(()) } else { self.begin(record).await }
+    }
+
+    /// The version the sender wanted to go on from, if it is not the latest any more.
+    fn stale_base(&self, record: &RunRecord) -> Option<Version> {
+        record.input.base_version.filter(|wanted| *wanted != self.recorder.state.version)
     }
 
     /// Starts the agent of the waiting run, now that the sandbox is ready.
@@ -274,7 +285,9 @@ impl SessionTask {
             run.last_lines = self.keep_last_lines(&run).await;
         }
         let drafts = run.blocks.cut_short(run_id);
-        self.finish(drafts, run.outcome(), run.record).await
+        // Without an agent nothing can have changed.
+        let files = if run.agent.is_some() { Files::Now } else { Files::AsBefore };
+        self.finish(drafts, run.outcome(), run.record, files).await
     }
 
     /// Keeps what the agent said last. A run ends all the same when that cannot be kept.
@@ -312,7 +325,7 @@ impl SessionTask {
             usage,
             diagnostics: Diagnostics::default(),
         };
-        self.finish(blocks.cut_short(run), outcome, record).await
+        self.finish(blocks.cut_short(run), outcome, record, Files::Now).await
     }
 
     /// Records the end of a run, its record and its version in one commit.
@@ -321,9 +334,10 @@ impl SessionTask {
         mut drafts: Vec<Draft>,
         outcome: Outcome,
         mut record: RunRecord,
+        files: Files,
     ) -> Result<(), RecordError> {
         let run = record.run_id;
-        let (outcome, prepared) = self.version_for(outcome).await;
+        let (outcome, prepared) = self.version_for(outcome, files).await;
         let files = prepared.as_ref().map(|prepared| prepared.files);
         let ending = self.recorder.state.decide(Command::Conclude { run, outcome, files })?;
         let settled = self.resolved_records(&ending).await?;
@@ -343,16 +357,19 @@ impl SessionTask {
                     .collect()
             })
             .await?;
+        if self.recorder.state.head == Head::Clean {
+            self.at_version().await;
+        }
         self.shared.parts.live.runtime_changed(self.identity.session);
         Ok(())
     }
 
     /// What a run that ends so publishes. Without a version it was not carried out, whatever the agent says.
-    async fn version_for(&self, outcome: Outcome) -> (Outcome, Option<Prepared>) {
+    async fn version_for(&self, outcome: Outcome, files: Files) -> (Outcome, Option<Prepared>) {
         if matches!(outcome, Outcome::Failed { .. }) {
             return (outcome, None);
         }
-        let error = match self.prepare_version().await {
+        let error = match self.prepare_version(files).await {
             Ok(prepared) => return (outcome, Some(prepared)),
             Err(error) => error,
         };

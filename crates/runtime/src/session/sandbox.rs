@@ -56,6 +56,8 @@ pub(super) struct Ready {
     pub(super) programs: Vec<Program>,
     restart_count: u32,
     last_health_check: Timestamp,
+    /// Why it goes on although it is idle.
+    problem: Option<String>,
     /// Its watchers and its forwarded connections; cancelled with it.
     tasks: Tasks,
     _until_dropped: DropGuard,
@@ -86,7 +88,7 @@ impl SandboxSlot {
                 status: SandboxStatus::Ready,
                 restart_count: ready.restart_count,
                 last_health_check: ready.last_health_check.as_millis(),
-                status_message: None,
+                status_message: ready.problem.clone(),
                 isolation: serde_json::to_value(&ready.sandbox.isolation).ok(),
             }),
         }
@@ -136,7 +138,8 @@ impl SessionTask {
         let starting = Starting { id: id.clone(), restart_count, since: env.now(), waiting: Vec::new() };
         self.sandbox = SandboxSlot::Starting(starting);
         self.record_status(None).await?;
-        let start = start(id, self.identity.clone(), self.shared.clone(), self.sender.clone());
+        let head = self.recorder.state.head;
+        let start = start(id, self.identity.clone(), self.shared.clone(), self.sender.clone(), head);
         let sender = self.sender.clone();
         self.shared.parts.tasks.spawn_to_end(TaskKind::Sandbox, async move {
             let result = start.await;
@@ -163,6 +166,7 @@ impl SessionTask {
                     programs: started.programs,
                     restart_count,
                     last_health_check: self.shared.parts.env.now(),
+                    problem: None,
                     tasks: started.tasks,
                     _until_dropped: started.until_dropped,
                 }));
@@ -170,6 +174,7 @@ impl SessionTask {
                 self.deadlines.touch();
                 waiting.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
                 self.launch_agent().await?;
+                self.run_errands().await?;
                 self.start_next().await
             }
             Err(failure) => {
@@ -182,6 +187,7 @@ impl SessionTask {
 
     /// There is no sandbox for the run that waits for one.
     async fn without_sandbox(&mut self, code: ErrorCode, message: String) -> Result<(), RecordError> {
+        self.refuse_errands(code, &message);
         if let Some(run) = &mut self.run {
             run.fail(code, message);
             return Ok(());
@@ -334,6 +340,17 @@ impl SessionTask {
             }
             // What an earlier run left running took it, and this is told only once.
             None => self.stop_sandbox(&message).await,
+        }
+    }
+
+    /// Says why the sandbox goes on although it is idle, once.
+    pub(super) async fn show_problem(&mut self, problem: String) -> Result<(), RecordError> {
+        match &mut self.sandbox {
+            SandboxSlot::Ready(ready) if ready.problem.as_ref() != Some(&problem) => {
+                ready.problem = Some(problem);
+                self.record_status(None).await
+            }
+            _ => Ok(()),
         }
     }
 

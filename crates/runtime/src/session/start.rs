@@ -5,7 +5,7 @@ use std::{io::Cursor, path::PathBuf, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 use warren_agents::{Adapter, LayoutFile, LayoutRequest, ModelApi, ModelEndpoint, Place};
-use warren_domain::{AgentProfile, ErrorCode, RunOptions};
+use warren_domain::{AgentProfile, ErrorCode, Head, RunOptions};
 use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{DEFAULT_EXCLUDES, FilePath, Root, WatchEvent, WatchRequest, WriteHow, WriteRequest};
 use warren_models::Format;
@@ -17,6 +17,7 @@ use super::{
     calls::Calls,
     files::seen,
     outside::{self, Outside},
+    rebuild::{FilesFrom, rebuild},
     signal::Signal,
     transcripts::{TranscriptKeeper, put_back},
 };
@@ -71,11 +72,11 @@ pub(super) struct Started {
 pub(super) struct StartFailure {
     pub(super) code: ErrorCode,
     pub(super) message: String,
-    hint: Option<String>,
+    pub(super) hint: Option<String>,
 }
 
 impl StartFailure {
-    fn new(code: ErrorCode, error: &(dyn std::error::Error + 'static)) -> Self {
+    pub(super) fn new(code: ErrorCode, error: &(dyn std::error::Error + 'static)) -> Self {
         Self { code, message: chain(error), hint: None }
     }
 
@@ -108,6 +109,7 @@ pub(super) async fn start(
     identity: Identity,
     shared: Arc<Shared>,
     signals: mpsc::Sender<Signal>,
+    head: Head,
 ) -> Result<Started, StartFailure> {
     let adapter = find_adapter(&identity)?;
     let profile = load_profile(&identity, &shared).await?;
@@ -122,7 +124,9 @@ pub(super) async fn start(
     });
     let installed = shared.parts.programs.installed();
     let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
-    let is_new_workspace = !places.workspace.exists();
+    let uid = uid_of(&identity, &shared).await?;
+    let from = rebuild(&identity, &shared, &places, head, uid).await?;
+    let is_new_workspace = from == FilesFrom::Nothing && !places.workspace.exists();
     let instructions = prepare(&places, &layout).await?;
     let spec = Spec {
         id,
@@ -134,7 +138,7 @@ pub(super) async fn start(
             instructions: Some(instructions),
             agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
         },
-        uid: uid_of(&identity, &shared).await?,
+        uid,
         env: outside::environment(),
         limits: shared.options.limits.clone(),
         required: shared.options.required.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use warren_domain::{RunId, SessionRuntimeState};
+use warren_domain::{Head, RunId, SessionRuntimeState};
 
 use super::SessionTask;
 
@@ -15,6 +15,8 @@ pub(crate) struct StatusCell(Mutex<Status>);
 pub(crate) struct Status {
     pub(crate) runtime: SessionRuntimeState,
     pub(crate) running: Option<RunId>,
+    /// There is something that is in no version.
+    pub(crate) is_dirty: bool,
 }
 
 impl StatusCell {
@@ -23,6 +25,7 @@ impl StatusCell {
         Self(Mutex::new(Status {
             runtime: SessionRuntimeState { is_loaded: true, sandbox: None },
             running: None,
+            is_dirty: false,
         }))
     }
 
@@ -46,7 +49,11 @@ impl SessionTask {
     }
 
     pub(super) fn show_status(&self) {
-        let status = Status { runtime: self.runtime_state(), running: self.recorder.state.running() };
+        let status = Status {
+            runtime: self.runtime_state(),
+            running: self.recorder.state.running(),
+            is_dirty: self.recorder.state.head != Head::Clean,
+        };
         if self.status.set(status) {
             self.shared.parts.live.runtime_changed(self.identity.session);
         }

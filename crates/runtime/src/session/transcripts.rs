@@ -37,7 +37,7 @@ const DEPTH: u32 = 8;
 const MOST_FILES: u32 = 10_000;
 
 /// Where what an agent's codec wants to be remembered is kept, beside the transcripts. No adapter's name begins so.
-const STATE: &str = "@@state";
+pub(crate) const STATE: &str = "@@state";
 
 /// Asks the task that saves. A cheap clone.
 #[derive(Clone)]
@@ -234,7 +234,7 @@ pub(super) async fn put_back(
         return Ok(());
     }
     let there = look(guest, plan).await;
-    for (stored, len) in saved.into_iter().filter(|(stored, _)| stored != STATE) {
+    for (stored, len) in saved.into_iter().filter(|(stored, len)| stored != STATE && *len > 0) {
         let name = TranscriptName::of_stored(&stored);
         if there.get(&name).is_some_and(|found| found.len >= len) {
             continue;

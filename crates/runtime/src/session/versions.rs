@@ -1,116 +1,69 @@
 //! Versions: committed with the run's last entry, or while no run is going on.
 
-use warren_domain::{Command, ErrorCode, Event, EventBody, FileCounts, Head, RunId, Usage, VersionCause};
-use warren_store::{Change, ReadError, VersionRecord};
+use std::time::Duration;
 
-use super::{SessionTask, memory::Memory, sandbox::SandboxSlot};
-use crate::recorder::RecordError;
+use tokio::sync::OwnedRwLockReadGuard;
+use warren_domain::{
+    BlobHash, Command, Draft, ErrorCode, Event, EventBody, FileCounts, Head, RunFrom, RunStatus, Usage,
+    Version, VersionCause,
+};
+use warren_snapshots::{Hold, ReadTreeError, Source, TakeError, TakeRequest, Taken};
+use warren_store::{Change, ReadError, RunRecord, SessionQuery, VersionRecord};
+
+use super::{
+    SessionTask,
+    memory::Memory,
+    sandbox::SandboxSlot,
+    start::chain,
+    tree::{NotATree, counts, tree_id},
+};
+use crate::{api::SessionError, places::Places, recorder::RecordError};
+
+/// How long a tree may take. A guest that takes longer does not hold up the session for ever.
+const TAKE: Duration = Duration::from_secs(600);
 
 /// Everything of a version but its number and its place in the log.
 pub(super) struct Prepared {
     pub(super) files: FileCounts,
     record: VersionRecord,
+    /// Its tree is another than its base's.
+    is_changed: bool,
+    /// Keeps the tree until the record is committed.
+    _hold: Option<Hold>,
+    /// Keeps the transcripts until then.
+    _gate: Option<OwnedRwLockReadGuard<()>>,
+}
+
+/// Which files a version has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Files {
+    /// Those in the sandbox.
+    Now,
+    /// Those of its base: nothing has run since.
+    AsBefore,
 }
 
 /// Why no version can be made.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PrepareError {
+    /// There is no sandbox that could be asked for the files.
+    #[error("the sandbox is gone")]
+    NoSandbox,
+    /// The files could not be kept.
+    #[error("failed to keep the files")]
+    Take(#[source] TakeError),
+    /// It took too long.
+    #[error("the sandbox did not give its files in time")]
+    TooSlow,
+    /// The tree could not be compared.
+    #[error("failed to compare the files with those of the version before")]
+    Compare(#[source] ReadTreeError),
+    /// A record is not what it should be.
+    #[error("failed to read the version before")]
+    Record(#[from] NotATree),
     /// The version before it, or the transcripts, could not be read or kept.
     #[error("failed to keep what the agent remembers")]
     Memory(#[from] ReadError),
-}
-
-impl SessionTask {
-    /// Keeps everything a version needs, so that nothing is left to do but to commit it.
-    pub(super) async fn prepare_version(&self) -> Result<Prepared, PrepareError> {
-        let (identity, store) = (&self.identity, &self.shared.parts.store);
-        let base = self.recorder.state.version;
-        let before = store.versions.version(identity.session, base).await?;
-        let known = before.as_ref().and_then(|version| version.memory.clone());
-        let known = Memory::open(&identity.partition, known.as_ref(), store.blobs.as_ref()).await;
-        // Lost or not, all of it is there: what cannot be compared is kept again.
-        let known = known.unwrap_or_default();
-        let memory = Memory::keep(identity.session, &identity.partition, &known, store).await?;
-        let files = FileCounts::default();
-        let mut usage = before.map(|version| version.usage).unwrap_or_default();
-        usage.add(&self.recorder.state.spent);
-        let record = VersionRecord {
-            session_id: identity.session,
-            version: base.next(),
-            base,
-            cause: VersionCause::Manual,
-            run_id: None,
-            seq: self.recorder.head,
-            created_at: self.shared.parts.env.now(),
-            tree: None,
-            transcripts: memory.lengths(),
-            memory: memory.save(&identity.partition, store.blobs.as_ref()).await?,
-            size_bytes: 0,
-            files,
-            blocks: 0,
-            excluded: Vec::new(),
-            shared: false,
-            restored: None,
-            expired: false,
-            usage,
-            label: None,
-        };
-        Ok(Prepared { files, record })
-    }
-
-    /// Makes a version of what is there while no run is going on.
-    pub(super) async fn commit_head(&mut self, cause: VersionCause) -> Result<(), CommitHeadError> {
-        let prepared = self.prepare_version().await?;
-        let command = Command::Commit { cause, files: prepared.files, restored: None };
-        self.recorder.carry_out(command, |events| prepared.change(events).into_iter().collect()).await?;
-        Ok(())
-    }
-
-    /// Sees to it that the waiting run starts from a version. Says whether it can start now.
-    pub(super) async fn settle_head(&mut self, run: RunId) -> Result<bool, RecordError> {
-        let cause = match self.recorder.state.head {
-            Head::Clean => return Ok(true),
-            Head::Touched => VersionCause::Idle,
-            Head::Cut => VersionCause::Recovered,
-        };
-        match self.sandbox {
-            SandboxSlot::None => self.start_sandbox(0).await.map(|()| false),
-            // It is looked at again when the sandbox is ready, or cannot be made.
-            SandboxSlot::Starting(_) => Ok(false),
-            SandboxSlot::Ready(_) => match self.commit_head(cause).await {
-                Ok(()) => Ok(true),
-                Err(CommitHeadError::Record(error)) => Err(error),
-                Err(CommitHeadError::Prepare(error)) => {
-                    let message = format!(
-                        "what an earlier run left could not be committed: {}; hint: send with `from: \"version\"` to give it up",
-                        super::start::chain(&error)
-                    );
-                    self.refuse(run, ErrorCode::SandboxError, message).await.map(|()| false)
-                }
-            },
-        }
-    }
-
-    /// Ends a waiting message that cannot be carried out.
-    pub(super) async fn refuse(
-        &mut self,
-        run: RunId,
-        code: ErrorCode,
-        message: String,
-    ) -> Result<(), RecordError> {
-        let record = self.never_started(run, warren_domain::RunStatus::Failed).await?;
-        let failed = record.map(|change| match change {
-            Change::PutRun(mut record) => {
-                record.error = Some((code.to_string(), message.clone()));
-                Change::PutRun(record)
-            }
-            other => other,
-        });
-        self.recorder
-            .carry_out(Command::Refuse { run, code, message }, |_| failed.into_iter().collect())
-            .await?;
-        Ok(())
-    }
 }
 
 /// Why what is there did not become a version.
@@ -124,7 +77,251 @@ pub(super) enum CommitHeadError {
     Record(#[from] RecordError),
 }
 
+impl SessionTask {
+    /// Keeps everything a version needs, so that nothing is left to do but to commit it.
+    pub(super) async fn prepare_version(&self, files: Files) -> Result<Prepared, PrepareError> {
+        let (identity, store) = (&self.identity, &self.shared.parts.store);
+        let base = self.recorder.state.version;
+        let before = store.versions.version(identity.session, base).await?;
+        let mut record = self.record_after(before.as_ref());
+        record.shared = self.is_shared().await?;
+        let taken = match files {
+            Files::Now => Some(self.take_tree(record.tree.as_ref()).await?),
+            Files::AsBefore => None,
+        };
+        let mut is_changed = false;
+        if let Some(taken) = &taken {
+            record.files = self.compare(record.tree.as_ref(), taken).await?;
+            let tree = Some(BlobHash(taken.tree.to_string()));
+            is_changed = std::mem::replace(&mut record.tree, tree.clone()) != tree;
+            (record.size_bytes, record.excluded) = (taken.size_bytes, taken.excluded.clone());
+        }
+        let gate = self.shared.gate.clone().read_owned().await;
+        self.keep_memory(&mut record).await?;
+        let (files, hold) = (record.files, taken.map(|taken| taken.hold));
+        Ok(Prepared { files, record, is_changed, _hold: hold, _gate: Some(gate) })
+    }
+
+    /// Keeps what the agent remembers.
+    async fn keep_memory(&self, record: &mut VersionRecord) -> Result<(), ReadError> {
+        let (identity, store) = (&self.identity, &self.shared.parts.store);
+        let known = Memory::open(&identity.partition, record.memory.as_ref(), store.blobs.as_ref()).await;
+        // Lost or not, all of it is there: what cannot be compared is kept again.
+        let known = known.unwrap_or_default();
+        let memory = Memory::keep(identity.session, &identity.partition, &known, store).await?;
+        record.transcripts = memory.lengths();
+        record.memory = memory.save(&identity.partition, store.blobs.as_ref()).await?;
+        Ok(())
+    }
+
+    /// The record of a version that follows the latest and differs from it in nothing yet.
+    pub(super) fn record_after(&self, before: Option<&VersionRecord>) -> VersionRecord {
+        let base = self.recorder.state.version;
+        let mut usage = before.map(|version| version.usage.clone()).unwrap_or_default();
+        usage.add(&self.recorder.state.spent);
+        VersionRecord {
+            version: base.next(),
+            base,
+            tree: before.and_then(|version| version.tree.clone()),
+            memory: before.and_then(|version| version.memory.clone()),
+            transcripts: before.map(|version| version.transcripts.clone()).unwrap_or_default(),
+            size_bytes: before.map_or(0, |version| version.size_bytes),
+            excluded: before.map(|version| version.excluded.clone()).unwrap_or_default(),
+            usage,
+            ..empty_version(self.identity.session)
+        }
+    }
+
+    async fn take_tree(&self, base: Option<&BlobHash>) -> Result<Taken, PrepareError> {
+        let base = base.map(|base| tree_id(Some(base))).transpose()?;
+        match self.take_tree_after(base).await {
+            // A base that is damaged must not keep what is whole from being kept.
+            Err(PrepareError::Take(error @ TakeError::Base { .. })) => {
+                let session = self.identity.session;
+                tracing::error!(%session, error = &error as &dyn std::error::Error, "a version cannot be read");
+                self.take_tree_after(None).await
+            }
+            other => other,
+        }
+    }
+
+    async fn take_tree_after(&self, base: Option<warren_snapshots::TreeId>) -> Result<Taken, PrepareError> {
+        self.sandbox.ready().ok_or(PrepareError::NoSandbox)?;
+        let source = Source::directories(self.places().roots());
+        let taking = async {
+            let request = TakeRequest::new(self.identity.session.to_string(), base);
+            let taken = self.shared.parts.snapshots.take(&self.identity.partition, source, request);
+            taken.await.map_err(PrepareError::Take)
+        };
+        tokio::time::timeout(TAKE, taking).await.unwrap_or(Err(PrepareError::TooSlow))
+    }
+
+    /// What people see changed.
+    async fn compare(&self, base: Option<&BlobHash>, taken: &Taken) -> Result<FileCounts, PrepareError> {
+        let base = tree_id(base)?;
+        if base == taken.tree {
+            return Ok(FileCounts::default());
+        }
+        let snapshots = &self.shared.parts.snapshots;
+        match snapshots.diff(&self.identity.partition, base, taken.tree, usize::MAX).await {
+            Ok(diff) => Ok(counts(&diff.differences)),
+            // The base is damaged, as was said when the tree was taken.
+            Err(_) => {
+                let all = warren_snapshots::TreeId::empty();
+                let diff = snapshots.diff(&self.identity.partition, all, taken.tree, usize::MAX).await;
+                diff.map(|diff| counts(&diff.differences)).map_err(PrepareError::Compare)
+            }
+        }
+    }
+
+    /// Whether another session works in the same workspace.
+    pub(super) async fn is_shared(&self) -> Result<bool, ReadError> {
+        let query =
+            SessionQuery { workspace: Some(self.identity.workspace), limit: 2, ..SessionQuery::default() };
+        Ok(self.shared.parts.store.sessions.sessions(&query).await?.items.len() > 1)
+    }
+
+    /// Makes a version of what is there while no run is going on, unless it is the latest already. Says which it is.
+    pub(super) async fn commit_head(&mut self, cause: VersionCause) -> Result<Version, CommitHeadError> {
+        let prepared = self.prepare_version(Files::Now).await?;
+        let state = &self.recorder.state;
+        if !prepared.is_changed && state.head != Head::Cut && state.fresh.is_empty() {
+            return Ok(state.version);
+        }
+        let command = Command::Commit { cause, files: prepared.files, restored: None };
+        self.recorder.carry_out(command, |events| prepared.change(events).into_iter().collect()).await?;
+        self.at_version().await;
+        Ok(self.recorder.state.version)
+    }
+
+    /// Makes a version of what is in none, and says for which reason.
+    pub(super) async fn commit_uncommitted(&mut self) -> Result<Version, CommitHeadError> {
+        let cause = match self.recorder.state.head {
+            Head::Cut => VersionCause::Recovered,
+            Head::Clean | Head::Touched => VersionCause::Idle,
+        };
+        self.commit_head(cause).await
+    }
+
+    pub(super) fn places(&self) -> Places {
+        Places::of(&self.shared.options.directory, self.identity.session, self.identity.workspace)
+    }
+
+    /// The directories are what the latest version says.
+    pub(super) async fn at_version(&self) {
+        let (places, version) = (self.places(), self.recorder.state.version);
+        let noted = tokio::task::spawn_blocking(move || places.note_version(version)).await;
+        if !matches!(noted, Ok(Ok(()))) {
+            // They are then written anew from the version before they are used.
+            tracing::warn!(session = %self.identity.session, %version, "it was not noted that the files are those of a version");
+        }
+    }
+
+    /// Sees to it that a waiting run starts from a version. Says whether it can start now.
+    pub(super) async fn settle_head(&mut self, record: &RunRecord) -> Result<bool, RecordError> {
+        if self.recorder.state.head == Head::Clean {
+            return Ok(true);
+        }
+        if record.input.from == RunFrom::Version {
+            return self.go_back(record).await;
+        }
+        match self.sandbox {
+            SandboxSlot::None => self.start_sandbox(0).await.map(|()| false),
+            // It is looked at again when the sandbox is ready, or cannot be made.
+            SandboxSlot::Starting(_) => Ok(false),
+            SandboxSlot::Ready(_) => match self.commit_uncommitted().await {
+                Ok(_) => Ok(true),
+                Err(CommitHeadError::Record(error)) => Err(error),
+                Err(CommitHeadError::Prepare(error)) => {
+                    let message = format!(
+                        "what an earlier run left could not be committed: {}; hint: send with `from: \"version\"` to give it up",
+                        chain(&error)
+                    );
+                    self.refuse(record.run_id, ErrorCode::SandboxError, message).await.map(|()| false)
+                }
+            },
+        }
+    }
+
+    /// Gives up what is in no version. Says whether the run can start now.
+    async fn go_back(&mut self, record: &RunRecord) -> Result<bool, RecordError> {
+        let version = self.recorder.state.version;
+        let found = self.shared.parts.store.versions.version(self.identity.session, version).await;
+        let Some(target) = found.map_err(RecordError::Read)? else { return Ok(true) };
+        match self.put_back_files(&target, &format!("back to version {version}")).await? {
+            Ok(drafts) => {
+                let message = format!("What was in no version was given up; version {version} goes on.");
+                let said = self.said(format!("back-{}", record.run_id), message);
+                self.record_files(drafts, vec![said]).await?;
+                Ok(true)
+            }
+            Err(error) => {
+                let message = format!("version {version} cannot be gone back to: {error}");
+                self.refuse(record.run_id, error.code(), message).await.map(|()| false)
+            }
+        }
+    }
+
+    /// A line of ours in the conversation.
+    pub(super) fn said(&self, id: String, message: String) -> Draft {
+        let block = warren_domain::Block::System {
+            id: warren_domain::BlockId(id),
+            timestamp: self.shared.parts.env.now(),
+            subtype: warren_domain::SystemSubtype::Status,
+            message,
+            metadata: None,
+        };
+        Draft::of_session(EventBody::BlockComplete { block })
+    }
+
+    /// Ends a waiting message that cannot be carried out.
+    pub(super) async fn refuse(
+        &mut self,
+        run: warren_domain::RunId,
+        code: ErrorCode,
+        message: String,
+    ) -> Result<(), RecordError> {
+        let record = self.never_started(run, RunStatus::Failed).await?;
+        let failed = record.map(|change| match change {
+            Change::PutRun(mut record) => {
+                record.error = Some((code.to_string(), message.clone()));
+                Change::PutRun(record)
+            }
+            other => other,
+        });
+        self.recorder
+            .carry_out(Command::Refuse { run, code, message }, |_| failed.into_iter().collect())
+            .await?;
+        Ok(())
+    }
+
+    /// Commits what is in no version before the sandbox ends. Where that cannot be done, the sandbox must not end.
+    pub(super) async fn keep_before_end(&mut self) -> Result<Result<(), SessionError>, RecordError> {
+        if self.sandbox.ready().is_none() {
+            return Ok(Ok(()));
+        }
+        match self.commit_uncommitted().await {
+            Ok(_) => Ok(Ok(())),
+            Err(CommitHeadError::Record(error)) => Err(error),
+            Err(CommitHeadError::Prepare(error)) => {
+                let session = self.identity.session;
+                tracing::error!(%session, error = &error as &dyn std::error::Error, "a sandbox cannot end: what is in it is in no version");
+                Ok(Err(SessionError::Invalid {
+                    code: ErrorCode::SandboxError,
+                    message: format!("what is in the sandbox could not be committed: {}", chain(&error)),
+                    hint: Some("it is tried again; the sandbox goes on until then".to_owned()),
+                }))
+            }
+        }
+    }
+}
+
 impl Prepared {
+    /// One that is an older version once more.
+    pub(super) fn again(record: VersionRecord, files: FileCounts) -> Self {
+        Self { files, record: VersionRecord { files, ..record }, is_changed: true, _hold: None, _gate: None }
+    }
+
     /// The record that goes with `events`, if they publish it.
     pub(super) fn change(mut self, events: &[Event]) -> Option<Change> {
         let (event, last) = (events.iter().find(is_publishing)?, events.last()?);
@@ -150,14 +347,19 @@ fn is_publishing(event: &&Event) -> bool {
 
 /// What a session starts with.
 pub(crate) fn first_version(session: warren_domain::SessionId, event: &Event) -> VersionRecord {
+    VersionRecord { seq: event.seq, created_at: event.timestamp, ..empty_version(session) }
+}
+
+/// A version without anything in it.
+pub(crate) fn empty_version(session: warren_domain::SessionId) -> VersionRecord {
     VersionRecord {
         session_id: session,
-        version: warren_domain::Version(0),
-        base: warren_domain::Version(0),
+        version: Version(0),
+        base: Version(0),
         cause: VersionCause::Manual,
         run_id: None,
-        seq: event.seq,
-        created_at: event.timestamp,
+        seq: warren_domain::Seq(0),
+        created_at: warren_domain::Timestamp::default(),
         tree: None,
         memory: None,
         transcripts: Vec::new(),

@@ -1,12 +1,16 @@
 //! Messages to a session, and the conversation that comes of them.
 
+use std::time::Duration;
+
 use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
 use warren_domain::{Block, RunOptions, Seq, SessionId};
-use warren_runtime::api::{NewMessage, Sent};
-use warren_wire::{Media, MessageAccepted, MessagePage, MessageSend};
+use warren_runtime::api::{NewMessage, OnConflict, Sent};
+use warren_wire::{
+    self as wire, ConflictRetry, ConflictWord, Media, MessageAccepted, MessagePage, MessageSend,
+};
 
 use super::sessions::limit;
 use crate::{
@@ -20,6 +24,10 @@ use crate::{
 const DEFAULT_LIMIT: u64 = 100;
 /// The longest idempotency key, in bytes.
 const LONGEST_KEY: usize = 255;
+/// How often a message with a stale base version is tried again, at most.
+const MOST_RETRIES: u32 = 10;
+/// How long is waited before the first time, at most, in milliseconds.
+const LONGEST_BACKOFF: u64 = 10_000;
 /// Names the run of a stream before its first line.
 const RUN_ID: HeaderName = HeaderName::from_static("x-warren-run-id");
 
@@ -33,6 +41,7 @@ pub(crate) async fn send(call: Call) -> Answer {
         options: RunOptions { model: wanted.model, time_budget: wanted.time_budget, ..RunOptions::default() },
         base_version: wanted.base_version,
         from: wanted.from.unwrap_or_default(),
+        on_conflict: on_conflict(wanted.on_conflict)?,
     };
     let session = call.session()?;
     let sent = call.runtime().runs().run_send(session, message).await?;
@@ -62,8 +71,26 @@ async fn follow(call: &Call, session: SessionId, sent: Sent) -> Answer {
 }
 
 fn accepted(session_id: SessionId, sent: Sent) -> Result<Response, Failure> {
-    let accepted = MessageAccepted { run_id: sent.run, session_id, seq: sent.seq };
+    let accepted = MessageAccepted { run_id: sent.run, session_id, seq: sent.seq, retries: sent.retries };
     respond::json(StatusCode::ACCEPTED, &accepted)
+}
+
+/// What to do when the base version is stale. A wait that is too long would outlast the request.
+fn on_conflict(wanted: Option<wire::OnConflict>) -> Result<OnConflict, Failure> {
+    match wanted {
+        None | Some(wire::OnConflict::Word(ConflictWord::Reject)) => Ok(OnConflict::Reject),
+        Some(wire::OnConflict::Word(ConflictWord::Retry)) => {
+            Ok(OnConflict::Retry { retries: 3, backoff: Duration::from_millis(500) })
+        }
+        Some(wire::OnConflict::Retry(ConflictRetry { retries, backoff_ms })) => {
+            if retries > MOST_RETRIES || backoff_ms > LONGEST_BACKOFF {
+                return Err(Failure::bad_request(format!(
+                    "`onConflict` may have at most {MOST_RETRIES} `retries` and a `backoffMs` of at most {LONGEST_BACKOFF}"
+                )));
+            }
+            Ok(OnConflict::Retry { retries, backoff: Duration::from_millis(backoff_ms) })
+        }
+    }
 }
 
 fn check_key(key: Option<&str>) -> Result<(), Failure> {

@@ -189,7 +189,7 @@ fn workspace_choice(wanted: &SessionCreate) -> Result<WorkspaceChoice, Failure> 
     }
 }
 
-fn check_name(name: Option<&str>) -> Result<(), Failure> {
+pub(super) fn check_name(name: Option<&str>) -> Result<(), Failure> {
     match name {
         Some(name) if name.trim().is_empty() || name.chars().count() > LONGEST_NAME => {
             Err(Failure::bad_request(format!("`name` must have 1 to {LONGEST_NAME} characters")))

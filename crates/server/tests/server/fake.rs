@@ -21,12 +21,12 @@ use warren_runtime::api::{
     AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, Imports,
     LogEntry, NewMessage, NewSession, Page, Records, RunRecord, Runs, Runtime, SandboxReport, Sandboxes,
     Sent, SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter,
-    Transcripts, UsageQuery, UsageRow,
+    Transcripts, UsageQuery, UsageRow, VersionFiles, Versions,
 };
 use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
 
 pub(crate) struct FakeRuntime {
-    store: Store,
+    pub(crate) store: Store,
     live: Live,
     env: Env,
     loaded: Mutex<Vec<SessionId>>,
@@ -102,6 +102,12 @@ impl Runtime for FakeRuntime {
         self
     }
     fn agents(&self) -> &dyn Agents {
+        self
+    }
+    fn versions(&self) -> &dyn Versions {
+        self
+    }
+    fn version_files(&self) -> &dyn VersionFiles {
         self
     }
 }
@@ -283,7 +289,7 @@ impl Runs for FakeRuntime {
         };
         let change = Change::PutRun(Box::new(record));
         let seq = self.commit(session, vec![Draft::of_run(run, started)], vec![change]).await;
-        Ok(Sent { run, seq })
+        Ok(Sent { run, seq, retries: 0 })
     }
 
     async fn run_interrupt(&self, _: SessionId, _: String) -> Result<Option<RunId>, SessionError> {

@@ -9,9 +9,10 @@ use warren_domain::{AgentProfile, ErrorCode, Event};
 use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
     MessagePage, MessageSend, Problem, ProfileList, Ready, RunItem, RunPage, RunReword, RuntimeSessionData,
-    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionImport, SessionListItem, SessionPage,
-    SessionPatch, SessionsChanged, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, UsageReport,
-    WhoAmI,
+    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
+    SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignInLink, TokenCreate,
+    TokenCreated, TokenItem, TokenList, TreeListing, UsageReport, VersionDetail, VersionDiff, VersionItem,
+    VersionLabel, VersionPage, WhoAmI,
 };
 
 /// Every type that a route takes or gives, with all types inside them.
@@ -52,6 +53,15 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<TokenItem>(&mut found);
     add::<TokenList>(&mut found);
     add::<UsageReport>(&mut found);
+    add::<SessionFork>(&mut found);
+    add::<SessionForked>(&mut found);
+    add::<SessionRestore>(&mut found);
+    add::<TreeListing>(&mut found);
+    add::<VersionDetail>(&mut found);
+    add::<VersionDiff>(&mut found);
+    add::<VersionItem>(&mut found);
+    add::<VersionLabel>(&mut found);
+    add::<VersionPage>(&mut found);
     add::<WhoAmI>(&mut found);
     let mut all: BTreeMap<_, _> = found
         .into_iter()

@@ -1,0 +1,250 @@
+//! `warren versions`, `diff`, `fork`, `restore`, `label` and `snapshot`: what there was, and how to go on from it.
+
+use anyhow::Result;
+use serde_json::value::RawValue;
+use warren_domain::{FileCounts, SessionId, Version};
+use warren_wire::{
+    FileDiff, SessionFork, SessionForked, SessionRestore, TreeChange, VersionDiff, VersionItem, VersionLabel,
+    VersionPage,
+};
+
+use crate::{
+    cli,
+    client::Client,
+    connect::with_server,
+    conversation::find,
+    render::{Paint, clean},
+    report::{Advised, Outcome},
+    setting::Setting,
+    table::Table,
+    terminal::Terminal,
+};
+
+/// Runs `warren versions`.
+pub(crate) async fn list(setting: &Setting, args: cli::Versions, terminal: &mut Terminal) -> Result<Outcome> {
+    with_server(setting, async |client| show_list(client, &args, terminal).await).await
+}
+
+/// Runs `warren diff`.
+pub(crate) async fn diff(setting: &Setting, args: cli::Diff, terminal: &mut Terminal) -> Result<Outcome> {
+    with_server(setting, async |client| show_diff(client, &args, terminal).await).await
+}
+
+/// Runs `warren fork`.
+pub(crate) async fn fork(setting: &Setting, args: cli::Fork, terminal: &mut Terminal) -> Result<Outcome> {
+    with_server(setting, async |client| make_fork(client, &args, terminal).await).await
+}
+
+/// Runs `warren restore`.
+pub(crate) async fn restore(
+    setting: &Setting,
+    args: cli::Restore,
+    terminal: &mut Terminal,
+) -> Result<Outcome> {
+    with_server(setting, async |client| {
+        let session = find(client, &args.session).await?;
+        let body = SessionRestore { version: version(&args.version)? };
+        let answer: Box<RawValue> = client.post(&format!("/api/sessions/{session}/restore"), &body).await?;
+        say(&answer, args.json, terminal, |made| {
+            format!("version {} is version {} once more", made.version, body.version)
+        })
+    })
+    .await
+}
+
+/// Runs `warren snapshot`.
+pub(crate) async fn snapshot(
+    setting: &Setting,
+    args: cli::Snapshot,
+    terminal: &mut Terminal,
+) -> Result<Outcome> {
+    with_server(setting, async |client| {
+        let session = find(client, &args.session).await?;
+        let path = format!("/api/sessions/{session}/snapshot");
+        let answer: Box<RawValue> = client.post(&path, &serde_json::json!({})).await?;
+        say(&answer, args.json, terminal, |made| format!("the latest version is {}", made.version))
+    })
+    .await
+}
+
+/// Runs `warren label`.
+pub(crate) async fn label(setting: &Setting, args: cli::Label, terminal: &mut Terminal) -> Result<Outcome> {
+    with_server(setting, async |client| {
+        let session = find(client, &args.session).await?;
+        let version = version(&args.version)?;
+        let path = format!("/api/sessions/{session}/versions/{version}/label");
+        let body = VersionLabel { label: args.label.clone() };
+        let answer: Box<RawValue> = client.put(&path, &body).await?;
+        say(&answer, args.json, terminal, |made| match &made.label {
+            Some(label) => format!("version {} is `{}`, and is kept for ever", made.version, clean(label)),
+            None => format!("version {} has no name any more", made.version),
+        })
+    })
+    .await
+}
+
+/// Shows a version that was made or changed.
+fn say(
+    answer: &RawValue,
+    json: bool,
+    terminal: &mut Terminal,
+    words: impl FnOnce(&VersionItem) -> String,
+) -> Result<()> {
+    if json {
+        return Ok(terminal.line(answer.get())?);
+    }
+    let made: VersionItem = serde_json::from_str(answer.get())?;
+    Ok(terminal.line(&words(&made))?)
+}
+
+async fn show_list(client: &Client, args: &cli::Versions, terminal: &mut Terminal) -> Result<()> {
+    let session = find(client, &args.session).await?;
+    let path = format!("/api/sessions/{session}/versions?limit={}", args.limit);
+    let answer: Box<RawValue> = client.get(&path).await?;
+    if args.json {
+        return Ok(terminal.line(answer.get())?);
+    }
+    let page: VersionPage = serde_json::from_str(answer.get())?;
+    let mut table = Table::new(["VERSION", "WHY", "MADE", "FILES", "BLOCKS", "LABEL"]);
+    for version in &page.versions {
+        table.row([
+            format!("v{}", version.version),
+            why(version),
+            version.created_at.to_string(),
+            files(version.files),
+            version.blocks.to_string(),
+            clean(version.label.as_deref().unwrap_or_default()),
+        ]);
+    }
+    terminal.write(&table.to_text(terminal.paint()))?;
+    if page.head.dirty {
+        eprintln!("there is more than v{}: it becomes a version before the next run", page.head.version);
+    }
+    if page.next_cursor.is_some() {
+        eprintln!("there are more; `--limit` shows more of them");
+    }
+    Ok(())
+}
+
+fn why(version: &VersionItem) -> String {
+    match (version.restored, version.expired) {
+        (_, true) => format!("{} (files not kept)", version.cause),
+        (Some(restored), false) => format!("{} of v{restored}", version.cause),
+        (None, false) => version.cause.to_string(),
+    }
+}
+
+fn files(FileCounts { added, changed, removed }: FileCounts) -> String {
+    let parts = [("+", added), ("~", changed), ("-", removed)];
+    let told: Vec<String> =
+        parts.into_iter().filter(|(_, n)| *n > 0).map(|(sign, n)| format!("{sign}{n}")).collect();
+    if told.is_empty() { "=".to_owned() } else { told.join(" ") }
+}
+
+async fn show_diff(client: &Client, args: &cli::Diff, terminal: &mut Terminal) -> Result<()> {
+    let session = find(client, &args.session).await?;
+    let path = diff_path(client, session, args).await?;
+    let answer: Box<RawValue> = client.get(&path).await?;
+    if args.json {
+        return Ok(terminal.line(answer.get())?);
+    }
+    let diff: VersionDiff = serde_json::from_str(answer.get())?;
+    let paint = terminal.paint();
+    for file in &diff.files {
+        terminal.write(&file_text(file, paint))?;
+    }
+    if diff.truncated {
+        eprintln!("more files differ");
+    }
+    let said = match diff.blocks.len() {
+        1 => "1 new block".to_owned(),
+        n => format!("{n} new blocks"),
+    };
+    let line = format!("v{} → v{}: {} files, {said}", diff.from, diff.to, diff.files.len());
+    Ok(terminal.line(&paint.dim(&line))?)
+}
+
+/// `A..B`, `B` against its base, or the latest against its base.
+async fn diff_path(client: &Client, session: SessionId, args: &cli::Diff) -> Result<String> {
+    let path = |to: Version| format!("/api/sessions/{session}/versions/{to}/diff");
+    match args.versions.as_deref().map(|text| text.split_once("..").ok_or(text)) {
+        Some(Ok((from, to))) => Ok(format!("{}?against={}", path(version(to)?), version(from)?)),
+        Some(Err(to)) => Ok(path(version(to)?)),
+        None => {
+            let page: VersionPage = client.get(&format!("/api/sessions/{session}/versions?limit=1")).await?;
+            Ok(path(page.head.version))
+        }
+    }
+}
+
+fn file_text(file: &FileDiff, paint: Paint) -> String {
+    let path = clean(&file.path);
+    let mark = match file.change {
+        TreeChange::Added => "added",
+        TreeChange::Removed => "removed",
+        TreeChange::Changed => "changed",
+    };
+    let mut text = format!("{} {mark}\n", paint.bold(&path));
+    match &file.diff {
+        // The two lines that name the files say nothing new.
+        Some(diff) => diff.lines().skip(2).for_each(|line| {
+            text.push_str(&clean(line));
+            text.push('\n');
+        }),
+        None if file.binary => text.push_str(&paint.dim("(not text)\n")),
+        None if file.truncated => text.push_str(&paint.dim("(too long to be shown)\n")),
+        None => text.push_str(&paint.dim("(same content)\n")),
+    }
+    if file.truncated && file.diff.is_some() {
+        text.push_str(&paint.dim("(cut here)\n"));
+    }
+    text
+}
+
+async fn make_fork(client: &Client, args: &cli::Fork, terminal: &mut Terminal) -> Result<()> {
+    let session = find(client, &args.session).await?;
+    let body = SessionFork {
+        version: args.version.as_deref().map(version).transpose()?,
+        name: args.name.clone(),
+        agent_type: args.agent.as_deref().map(Into::into),
+        profile: args.profile.as_deref().map(Into::into),
+    };
+    let answer: Box<RawValue> = client.post(&format!("/api/sessions/{session}/fork"), &body).await?;
+    if args.json {
+        return Ok(terminal.line(answer.get())?);
+    }
+    let made: SessionForked = serde_json::from_str(answer.get())?;
+    terminal.line(&made.session.session_id.to_string())?;
+    for loss in &made.loss {
+        eprintln!("{}", clean(loss));
+    }
+    eprintln!("go on with `warren run --session {} …`", made.session.session_id);
+    Ok(())
+}
+
+/// `7` or `v7`.
+fn version(text: &str) -> Result<Version> {
+    let number = text.trim().trim_start_matches('v').parse();
+    let advice = "a version is a number, such as `7` or `v7`; `warren versions` lists them";
+    Ok(Version(number.map_err(|_| Advised::new(format!("`{text}` is not a version"), advice))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use warren_domain::{FileCounts, Version};
+
+    use super::{files, version};
+
+    #[test]
+    fn a_version_is_a_number_with_or_without_its_letter() {
+        assert_eq!(version("7").ok(), Some(Version(7)));
+        assert_eq!(version("v12").ok(), Some(Version(12)));
+        assert!(version("latest").is_err() && version("").is_err());
+    }
+
+    #[test]
+    fn counts_of_files_are_short_and_say_when_nothing_changed() {
+        assert_eq!(files(FileCounts { added: 2, changed: 0, removed: 1 }), "+2 -1");
+        assert_eq!(files(FileCounts::default()), "=");
+    }
+}

@@ -1,0 +1,264 @@
+//! Versions: conversation and files together, read, compared, restored and forked.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use warren_domain::{Seq, SessionId};
+use warren_testkit::{Setup, TestClient, TestServer};
+
+use super::session::{kinds, said};
+
+pub(super) fn of(session: SessionId, path: &str) -> String {
+    format!("/api/sessions/{session}/{path}")
+}
+
+pub(super) async fn list(client: &TestClient, session: SessionId) -> Value {
+    client.get(&of(session, "versions")).await.expect(StatusCode::OK)
+}
+
+/// A file of a version.
+pub(super) async fn file(client: &TestClient, session: SessionId, version: u64, path: &str) -> (u16, Value) {
+    let answer = client.get(&of(session, &format!("versions/{version}/file?path={path}"))).await;
+    (answer.status.as_u16(), answer.body)
+}
+
+fn causes(list: &Value) -> Vec<(u64, String)> {
+    let versions = list["versions"].as_array().expect("versions");
+    let cause = |version: &Value| {
+        let cause = version["cause"].as_str().expect("a cause").to_owned();
+        (version["version"].as_u64().expect("a number"), cause)
+    };
+    versions.iter().map(cause).collect()
+}
+
+fn cause(version: u64, cause: &str) -> (u64, String) {
+    (version, cause.to_owned())
+}
+
+#[tokio::test]
+async fn each_run_leaves_a_version_that_can_be_listed_compared_and_read() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let first = client.run(session, "run: mkdir -p src && printf 'one\\ntwo\\n' > src/a.txt").await;
+    let committed = first.iter().find(|event| event.kind() == "version_committed").expect("an entry");
+    assert_eq!(
+        (&committed.json["version"], &committed.json["base"], &committed.json["cause"]),
+        (&json!(1), &json!(0), &json!("run")),
+    );
+    assert_eq!(committed.json["files"], json!({"added": 1, "changed": 0, "removed": 0}));
+    assert!(committed.json["blocks"].as_u64().expect("a number") > 0);
+    client.run(session, "run: printf 'one\\n2\\n' > src/a.txt && echo new > b.txt").await;
+
+    let all = list(&client, session).await;
+    assert_eq!(causes(&all), [cause(2, "run"), cause(1, "run"), cause(0, "manual")]);
+    assert_eq!(all["head"], json!({"version": 2, "dirty": false}));
+    assert_eq!(all["versions"][0]["files"], json!({"added": 1, "changed": 1, "removed": 0}));
+    let part = client.get(&of(session, "versions?limit=2")).await.expect(StatusCode::OK);
+    let rest = of(session, &format!("versions?cursor={}", part["nextCursor"].as_str().unwrap()));
+    let rest = client.get(&rest).await.expect(StatusCode::OK);
+    assert_eq!(causes(&rest), [cause(0, "manual")]);
+
+    let diff = client.get(&of(session, "versions/2/diff")).await.expect(StatusCode::OK);
+    let files = diff["files"].as_array().expect("files");
+    let told: Vec<_> = files.iter().map(|file| (file["path"].clone(), file["change"].clone())).collect();
+    assert_eq!(told, [(json!("b.txt"), json!("added")), (json!("src/a.txt"), json!("changed"))]);
+    assert_eq!(files[1]["diff"], "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+    assert!(!diff["blocks"].as_array().expect("blocks").is_empty());
+    let none = client.get(&of(session, "versions/1/diff?against=1")).await.expect(StatusCode::OK);
+    assert_eq!((&none["files"], &none["blocks"]), (&json!([]), &json!([])));
+
+    assert_eq!(file(&client, session, 1, "src/a.txt").await, (200, json!("one\ntwo\n")));
+    assert_eq!(file(&client, session, 2, "/workspace/b.txt").await, (200, json!("new\n")));
+    assert_eq!(file(&client, session, 1, "b.txt").await.0, 404);
+    assert_eq!(file(&client, session, 1, "../../../etc/passwd").await.0, 400);
+    let names = client.get(&of(session, "versions/2/files?path=src")).await.expect(StatusCode::OK);
+    assert_eq!(names["entries"][0]["path"], "src/a.txt");
+    assert_eq!(client.get(&of(session, "versions/9")).await.refusal(), (404, "NOT_FOUND"));
+}
+
+#[tokio::test]
+async fn a_restored_version_is_a_new_one_with_files_and_memory_as_they_were() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "remember the word ananas").await;
+    client.run(session, "run: echo good > state.txt && mkdir -p empty && ln -s state.txt link").await;
+    client.run(session, "run: echo bad > state.txt && rm -r empty link").await;
+    client.run(session, "remember the word banana").await;
+    let made = client.post(&of(session, "restore"), &json!({"version": 2})).await.expect(StatusCode::OK);
+    assert_eq!(
+        (&made["version"], &made["cause"], &made["restored"]),
+        (&json!(5), &json!("restore"), &json!(2))
+    );
+    assert_eq!(made["files"], json!({"added": 1, "changed": 1, "removed": 0}));
+    let looked = client.run(session, "run: cat link && test -d empty && echo whole").await;
+    assert!(said(&looked).contains("good") && said(&looked).contains("whole"), "{}", said(&looked));
+    let answer = client.run(session, "what did I say?").await;
+    let answer = said(&answer);
+    assert!(answer.contains("ananas") && !answer.contains("banana"), "{answer}");
+    let again = list(&client, session).await;
+    assert_eq!(again["versions"].as_array().unwrap().len(), 8, "nothing that was is gone");
+}
+
+#[tokio::test]
+async fn a_fork_goes_on_from_any_version_and_its_origin_does_not_notice() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "remember the word ananas").await;
+    client.run(session, "run: echo one > a.txt").await;
+    client.run(session, "run: echo two > a.txt").await;
+    let before = list(&client, session).await;
+    let body = json!({"version": 2, "name": "from before"});
+    let forked = client.post(&of(session, "fork"), &body).await.expect(StatusCode::CREATED);
+    assert_eq!(forked["forkedFrom"], json!({"sessionId": session, "version": 2}));
+    assert_eq!((&forked["version"], &forked["name"]), (&json!(0), &json!("from before")));
+    assert_ne!(forked["workspaceId"], json!(session));
+    let fork: SessionId = forked["sessionId"].as_str().unwrap().parse().unwrap();
+    let begun = client.get(&format!("/api/sessions/{fork}")).await.expect(StatusCode::OK);
+    assert!(!begun["blocks"].as_array().unwrap().is_empty(), "what was said is shown");
+    assert_eq!(begun["workspaceFiles"][0]["path"], "a.txt");
+    assert_eq!(file(&client, fork, 0, "a.txt").await, (200, json!("one\n")));
+    let run = client.run(fork, "run: cat a.txt && echo three > a.txt").await;
+    assert!(said(&run).contains("one"), "{}", said(&run));
+    let answer = client.run(fork, "what did I say?").await;
+    assert!(said(&answer).contains("ananas"), "{}", said(&answer));
+    assert_eq!(list(&client, session).await, before);
+    assert_eq!(file(&client, session, 3, "a.txt").await, (200, json!("two\n")));
+
+    let other = json!({"type": "codex"});
+    let other = client.post(&of(session, "fork"), &other).await.expect(StatusCode::CREATED);
+    assert!(other["loss"][0].as_str().is_some_and(|loss| loss.contains("codex")), "{other}");
+}
+
+#[tokio::test]
+async fn what_a_failed_run_left_is_shown_and_committed_by_the_next_or_given_up() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo good > a.txt").await;
+    let fail = async |text: &str| {
+        let body = json!({"content": text, "timeBudget": {"hardSeconds": 1}});
+        let sent = client.post(&of(session, "messages"), &body).await.expect(StatusCode::ACCEPTED);
+        let run = sent["runId"].as_str().unwrap().parse().unwrap();
+        client.events(session, Seq(0)).await.until(|event| event.ends_run(run)).await
+    };
+    let failed = fail("run: echo half > a.txt; sleep 60").await;
+    assert_eq!(failed.last().unwrap().kind(), "run_failed");
+    assert_eq!(list(&client, session).await["head"], json!({"version": 1, "dirty": true}));
+    let next = client.run(session, "run: cat a.txt").await;
+    assert!(said(&next).contains("half"), "{}", said(&next));
+    assert_eq!(
+        causes(&list(&client, session).await),
+        [cause(3, "run"), cause(2, "recovered"), cause(1, "run"), cause(0, "manual")]
+    );
+    fail("run: echo worse > a.txt; sleep 60").await;
+    let body = json!({"content": "run: cat a.txt", "from": "version"});
+    let sent = client.post(&of(session, "messages"), &body).await.expect(StatusCode::ACCEPTED);
+    let run = sent["runId"].as_str().unwrap().parse().unwrap();
+    let mut events = client.events(session, Seq(sent["seq"].as_u64().unwrap() - 1)).await;
+    let back = events.until(|event| event.ends_run(run)).await;
+    assert!(said(&back).contains("half") && !said(&back).contains("worse"), "{}", said(&back));
+    let latest = list(&client, session).await;
+    assert_eq!(
+        (&latest["versions"][0]["version"], &latest["versions"][0]["cause"]),
+        (&json!(4), &json!("run"))
+    );
+}
+
+#[tokio::test]
+async fn idle_commits_what_changed_and_a_workspace_that_is_gone_is_built_again() {
+    let server = Setup::new().config("[sandbox]\nidle_timeout_seconds = 1").start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let first = client
+        .run(session, "run: echo kept > a.txt; (sleep 0.3; echo late > b.txt) > /dev/null 2>&1 &")
+        .await;
+    let mut events = client.events(session, first.last().unwrap().seq).await;
+    let ended = events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
+    assert!(kinds(&ended).contains(&"version_committed"), "{:?}", kinds(&ended));
+    assert_eq!(file(&client, session, 2, "b.txt").await, (200, json!("late\n")));
+    for place in ["sessions", "workspaces"] {
+        std::fs::remove_dir_all(server.directory().join(place).join(session.to_string())).unwrap();
+    }
+    let again = client.run(session, "run: cat a.txt b.txt").await;
+    assert!(said(&again).contains("kept\nlate"), "{}", said(&again));
+}
+
+#[tokio::test]
+async fn a_stale_base_is_a_conflict_that_names_the_current_version_and_can_be_tried_again() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo x").await;
+    let stale = json!({"content": "run: echo y", "baseVersion": 0});
+    let refused = client.post(&of(session, "messages"), &stale).await;
+    assert_eq!(refused.refusal(), (409, "VERSION_CONFLICT"));
+    assert_eq!(refused.body["currentVersion"], 1);
+    let retry =
+        json!({"content": "run: echo y", "baseVersion": 0, "onConflict": {"retries": 2, "backoffMs": 1}});
+    let sent = client.post(&of(session, "messages"), &retry).await.expect(StatusCode::ACCEPTED);
+    assert_eq!(sent["retries"], 1);
+    let word = json!({"content": "run: echo y", "baseVersion": 0, "onConflict": "perhaps"});
+    assert_eq!(client.post(&of(session, "messages"), &word).await.refusal(), (400, "BAD_REQUEST"));
+}
+
+#[tokio::test]
+async fn a_version_is_made_by_hand_named_and_downloaded() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo x > a.txt").await;
+    let same = client.post(&of(session, "snapshot"), &json!({})).await.expect(StatusCode::OK);
+    assert_eq!(same["version"], 1, "nothing changed");
+    let label = client.put(&of(session, "versions/1/label"), &json!({"label": "good"})).await;
+    assert_eq!(label.expect(StatusCode::OK)["label"], "good");
+    let wrong = client.put(&of(session, "versions/1/label"), &json!({"label": ""})).await;
+    assert_eq!(wrong.refusal(), (400, "BAD_REQUEST"));
+    let archive = client.get(&of(session, "versions/1/archive")).await;
+    assert_eq!(archive.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_damaged_chunk_is_named_and_never_served() {
+    let mut server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: seq 1 20000 > numbers.txt").await;
+    // Cold: what is in memory is whole.
+    server.stop().await;
+    let packs = server.directory().join("trees");
+    let n_damaged = damage(&packs);
+    assert!(n_damaged > 0, "{}", packs.display());
+    server.restart().await;
+    let client = server.admin();
+    let (status, body) = file(&client, session, 1, "numbers.txt").await;
+    assert_eq!((status, &body["code"]), (500, &json!("DATA_DAMAGED")), "{body}");
+    assert!(body["detail"].as_str().is_some_and(|detail| detail.contains("damaged")), "{body}");
+    let fork = client.post(&of(session, "fork"), &json!({"version": 1})).await;
+    assert_eq!(fork.refusal().1, "DATA_DAMAGED");
+    // What is there is whole all the same, and becomes a version of its own.
+    let next = client.run(session, "run: wc -l numbers.txt && echo more >> numbers.txt").await;
+    assert_eq!(next.last().unwrap().kind(), "run_completed", "{:#}", next.last().unwrap().json);
+    assert_eq!(file(&client, session, 2, "numbers.txt").await.0, 200);
+}
+
+/// Turns one byte over in the middle of each pack.
+fn damage(directory: &std::path::Path) -> usize {
+    let mut n_damaged = 0;
+    for entry in std::fs::read_dir(directory).expect("a directory").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            if entry.file_name() != "cache" {
+                n_damaged += damage(&path);
+            }
+        } else if path.parent().is_some_and(|parent| parent.ends_with("packs")) {
+            let mut bytes = std::fs::read(&path).expect("a pack");
+            let middle = bytes.len() / 3;
+            bytes[middle] ^= 0x55;
+            std::fs::write(&path, bytes).expect("the pack is damaged");
+            n_damaged += 1;
+        }
+    }
+    n_damaged
+}

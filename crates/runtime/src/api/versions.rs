@@ -1,0 +1,207 @@
+//! Versions: what is asked of them, and what is answered.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use warren_domain::{AgentType, BlobHash, Block, ErrorCode, ProfileId, SessionId, Timestamp, Version};
+pub use warren_store::VersionRecord;
+
+use super::{Page, SessionError, SessionSummary};
+
+/// Versions as they are listed, compared and made.
+#[async_trait]
+pub trait Versions: Send + Sync {
+    /// A session's versions, newest first, older than `before`; and what the session has besides.
+    async fn version_list(
+        &self,
+        session: SessionId,
+        before: Option<Version>,
+        limit: u32,
+    ) -> Result<VersionList, SessionError>;
+    /// One version.
+    async fn version_get(&self, session: SessionId, version: Version) -> Result<VersionRecord, SessionError>;
+    /// Names a version, which keeps it for ever; or takes the name away.
+    async fn version_label(
+        &self,
+        session: SessionId,
+        version: Version,
+        label: Option<String>,
+    ) -> Result<VersionRecord, SessionError>;
+    /// How a version differs from another one; from its base if none is named.
+    async fn version_diff(
+        &self,
+        session: SessionId,
+        version: Version,
+        against: Option<Version>,
+    ) -> Result<VersionDiff, SessionError>;
+    /// Makes a version of what is there now. The latest, if nothing changed since.
+    async fn version_commit(&self, session: SessionId) -> Result<VersionRecord, SessionError>;
+    /// Makes an older version the latest once more. Ends the sandbox.
+    async fn version_restore(
+        &self,
+        session: SessionId,
+        version: Version,
+    ) -> Result<VersionRecord, SessionError>;
+    /// Makes a session that goes on from a version of another.
+    async fn session_fork(&self, fork: Fork) -> Result<Forked, SessionError>;
+}
+
+/// The files of versions. Never makes a sandbox.
+#[async_trait]
+pub trait VersionFiles: Send + Sync {
+    /// What is in a directory of a version.
+    async fn version_files(
+        &self,
+        session: SessionId,
+        version: Version,
+        path: &str,
+    ) -> Result<Vec<TreeEntry>, SessionError>;
+    /// A file of a version, or a part of it.
+    async fn version_file(
+        &self,
+        session: SessionId,
+        version: Version,
+        path: &str,
+        range: Option<Range<u64>>,
+    ) -> Result<TreeFile, SessionError>;
+    /// All files of a version that are people's, as a tar archive.
+    async fn version_archive(
+        &self,
+        session: SessionId,
+        version: Version,
+    ) -> Result<Box<dyn Pieces>, SessionError>;
+}
+
+/// Bytes that come piece by piece. Every piece was checked.
+#[async_trait]
+pub trait Pieces: Send {
+    /// The next piece, or `None` after the last.
+    async fn next(&mut self) -> Result<Option<Bytes>, SessionError>;
+}
+
+/// Versions of a session.
+#[derive(Debug, Clone)]
+pub struct VersionList {
+    /// Some of them.
+    pub page: Page<VersionRecord>,
+    /// The latest.
+    pub latest: Version,
+    /// There is more than the latest: a run failed, or files changed between runs.
+    pub is_dirty: bool,
+}
+
+/// How two versions differ.
+#[derive(Debug, Clone)]
+pub struct VersionDiff {
+    /// Before.
+    pub from: Version,
+    /// After.
+    pub to: Version,
+    /// Files that differ, by path.
+    pub files: Vec<FileDiff>,
+    /// There are more.
+    pub is_truncated: bool,
+    /// Blocks of the main conversation that are new.
+    pub blocks: Vec<Block>,
+}
+
+/// A file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDiff {
+    /// Relative to the workspace, or absolute in the sandbox.
+    pub path: String,
+    /// As it was.
+    pub before: Option<TreeEntry>,
+    /// As it is.
+    pub after: Option<TreeEntry>,
+    /// It is not text.
+    pub is_binary: bool,
+    /// The lines that differ.
+    pub diff: Option<String>,
+    /// The diff is cut, or the file is too long for one.
+    pub is_truncated: bool,
+}
+
+/// Something in a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub path: String,
+    /// `file`, `directory` or `symlink`.
+    pub kind: &'static str,
+    /// Its length.
+    pub size_bytes: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// When it was last changed.
+    pub modified_at: Timestamp,
+    /// The hash of its content.
+    pub hash: Option<BlobHash>,
+    /// Where a link points to.
+    pub target: Option<String>,
+}
+
+/// A file that is being read.
+pub struct TreeFile {
+    /// Length of the whole file.
+    pub size_bytes: u64,
+    /// The hash of the whole content.
+    pub hash: BlobHash,
+    /// Which bytes will come.
+    pub range: Range<u64>,
+    /// The bytes.
+    pub pieces: Box<dyn Pieces>,
+}
+
+/// A session to be made of a version.
+#[derive(Debug, Clone)]
+pub struct Fork {
+    /// Whose version.
+    pub session: SessionId,
+    /// Which; the latest if absent.
+    pub version: Option<Version>,
+    /// A name for people.
+    pub name: Option<String>,
+    /// Another agent.
+    pub agent_type: Option<AgentType>,
+    /// Another profile.
+    pub profile: Option<ProfileId>,
+}
+
+/// A session that was made of a version.
+#[derive(Debug, Clone)]
+pub struct Forked {
+    /// The new session.
+    pub summary: SessionSummary,
+    /// What of the version it does not have, for people.
+    pub loss: Vec<String>,
+}
+
+/// What to do when a message's base version is not the latest any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnConflict {
+    /// Refuse the message.
+    #[default]
+    Reject,
+    /// Try again on the latest version.
+    Retry {
+        /// How often.
+        retries: u32,
+        /// How long to wait before the first time; then twice as long each time.
+        backoff: std::time::Duration,
+    },
+}
+
+/// Something that is kept is missing or is not what was put there: named, and never served as good.
+pub(crate) fn damaged(error: impl std::error::Error + 'static) -> SessionError {
+    SessionError::Invalid {
+        code: ErrorCode::DataDamaged,
+        message: crate::session::chain(&error),
+        hint: Some(
+            "restore or fork another version; the operator may have a copy of the stored files".to_owned(),
+        ),
+    }
+}

@@ -1,0 +1,261 @@
+//! Upkeep: versions that nobody keeps any more, what only they needed, and entries nobody reads word for word.
+//!
+//! One server at a time does it, by a lease. Nothing of it is needed for anything else to go on, and all of it can be cut
+//! at any moment: what was not done is done the next time.
+
+use std::collections::{HashMap, HashSet};
+
+use uuid::Uuid;
+use warren_domain::{BlobHash, Compactable, Event, EventBody, Partition, Seq, SessionId, Timestamp, Version};
+use warren_env::TaskKind;
+use warren_snapshots::TreeId;
+use warren_store::{
+    AcquireError, Compaction, LogEntry, ReadError, SessionQuery, SessionRecord, VersionRecord,
+};
+
+use super::SessionManager;
+use crate::{options::Retention, recorder::RecordError, session::Memory};
+
+/// The lease of whoever does the upkeep: no session has this name.
+const UPKEEP: SessionId = SessionId(Uuid::nil());
+
+/// How many records are read at a time.
+const PAGE: u32 = 200;
+
+const DAY: i64 = 24 * 3600 * 1000;
+
+/// Logs that were looked at, and where they ended then.
+type Compacted = HashMap<SessionId, Seq>;
+
+/// Why upkeep stopped half-way.
+#[derive(Debug, thiserror::Error)]
+enum UpkeepError {
+    #[error("failed to read or write records")]
+    Records(#[from] ReadError),
+    #[error("failed to read a log")]
+    Log(#[from] RecordError),
+    #[error("failed to collect files that no version needs")]
+    Collect(#[source] warren_snapshots::CollectError),
+}
+
+impl SessionManager {
+    /// Does the upkeep again and again for as long as the server runs.
+    pub(super) fn keep_up(&self) {
+        let manager = self.clone();
+        self.shared.parts.tasks.spawn(TaskKind::Housekeeping, async move {
+            let mut ticks = tokio::time::interval(manager.shared.options.retention.interval);
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            // The first tick is at once: a server that is often restarted must not put it off for ever.
+            let mut compacted = Compacted::new();
+            loop {
+                ticks.tick().await;
+                if let Err(error) = manager.keep_up_once(&mut compacted).await {
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "upkeep was not finished; it is tried again"
+                    );
+                }
+            }
+        });
+    }
+
+    async fn keep_up_once(&self, compacted: &mut Compacted) -> Result<(), UpkeepError> {
+        let (store, options) = (&self.shared.parts.store, &self.shared.options);
+        let now = self.shared.parts.env.now();
+        let until = now.plus_millis(i64::try_from(options.lease.as_millis()).unwrap_or(i64::MAX));
+        let granted = match store.leases.acquire(UPKEEP, &options.node, now, until).await {
+            Ok(granted) => granted,
+            // Somebody else does it.
+            Err(AcquireError::Held { .. }) => return Ok(()),
+            Err(AcquireError::Backend { source, .. }) => {
+                return Err(ReadError { doing: "take the lease on upkeep", source }.into());
+            }
+        };
+        let done = self.expire_and_collect(compacted, now).await;
+        store.leases.release(UPKEEP, &options.node, granted.fence).await?;
+        done
+    }
+
+    async fn expire_and_collect(&self, compacted: &mut Compacted, now: Timestamp) -> Result<(), UpkeepError> {
+        let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
+        loop {
+            let page = self.shared.parts.store.sessions.sessions(&query).await?;
+            for session in &page.items {
+                self.expire(session, now).await?;
+                self.compact(session, compacted, now).await?;
+            }
+            query.before = page.items.last().map(|session| session.session_id);
+            if !page.more {
+                break;
+            }
+        }
+        let projects = self.shared.parts.store.projects.projects(None).await?;
+        let partitions: HashSet<Partition> = projects.into_iter().map(|project| project.partition).collect();
+        for partition in &partitions {
+            self.collect(partition, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets go of the versions of a session that retention does not keep.
+    async fn expire(&self, session: &SessionRecord, now: Timestamp) -> Result<(), ReadError> {
+        let (versions, id) = (&self.shared.parts.store.versions, session.session_id);
+        let mut all: Vec<VersionRecord> = Vec::new();
+        loop {
+            let before = all.last().map(|version| version.version);
+            let page = versions.versions(id, before, PAGE).await?;
+            all.extend(page.items);
+            if !page.more {
+                break;
+            }
+        }
+        for version in superfluous(&all, &self.shared.options.retention, now) {
+            versions.expire_version(id, version).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes what no version of a partition needs.
+    async fn collect(&self, partition: &Partition, now: Timestamp) -> Result<(), UpkeepError> {
+        let parts = &self.shared.parts;
+        let live = || async {
+            let roots = parts.store.versions.version_roots(partition).await;
+            let roots =
+                roots.map_err(|error| -> Box<dyn std::error::Error + Send + Sync> { Box::new(error) })?;
+            let trees = roots.iter().filter_map(|root| root.tree.as_ref());
+            trees.map(|tree| tree.as_str().parse::<TreeId>().map_err(Into::into)).collect()
+        };
+        let collected = parts.snapshots.collect(partition, live).await.map_err(UpkeepError::Collect)?;
+        tracing::debug!(%partition, ?collected, "collected files");
+        self.collect_memories(partition, now).await?;
+        Ok(())
+    }
+
+    /// The same for transcripts. Nobody of this server commits a version meanwhile; for what others commit there is the
+    /// grace period.
+    async fn collect_memories(&self, partition: &Partition, now: Timestamp) -> Result<(), ReadError> {
+        let parts = &self.shared.parts;
+        let _alone = self.shared.gate.write().await;
+        let mut needed: HashSet<BlobHash> = HashSet::new();
+        for root in parts.store.versions.version_roots(partition).await? {
+            let memory = Memory::open(partition, root.memory.as_ref(), parts.store.blobs.as_ref()).await?;
+            needed.extend(memory.blobs().cloned());
+            needed.extend(root.memory);
+        }
+        let grace = i64::try_from(self.shared.options.retention.grace.as_millis()).unwrap_or(i64::MAX);
+        let own = Memory::partition(partition);
+        let swept = parts.store.blobs.sweep_blobs(&own, &needed, now.plus_millis(-grace)).await?;
+        tracing::debug!(%partition, swept, "collected transcripts");
+        Ok(())
+    }
+
+    /// Puts one entry in the place of old deltas of blocks that are whole.
+    async fn compact(
+        &self,
+        session: &SessionRecord,
+        compacted: &mut Compacted,
+        now: Timestamp,
+    ) -> Result<(), UpkeepError> {
+        let id = session.session_id;
+        let age = i64::try_from(self.shared.options.retention.deltas.as_millis()).unwrap_or(i64::MAX);
+        let old = now.plus_millis(-age);
+        // Young enough to be read as it happened; or nothing new is old by now.
+        if session.created_at > old || compacted.get(&id) == Some(&session.head) {
+            return Ok(());
+        }
+        let (log, mut found) = (self.shared.parts.store.log.as_ref(), Compactable::default());
+        let mut is_all_old = true;
+        crate::recorder::for_each_event(log, id, |event| {
+            if event.timestamp <= old {
+                found.see(&event);
+            } else {
+                is_all_old = false;
+            }
+        })
+        .await?;
+        for piece in found.pieces() {
+            let n_entries = u32::try_from(piece.end().0 - piece.start().0 + 1).unwrap_or(u32::MAX);
+            let dropped = log.read(id, Seq(piece.start().0 - 1), n_entries).await?;
+            if let Some(entry) = stand_in(&dropped) {
+                log.compact(id, Compaction { from: *piece.start(), entry }).await?;
+            }
+        }
+        if is_all_old {
+            compacted.insert(id, session.head);
+        }
+        Ok(())
+    }
+}
+
+/// The versions that retention does not keep: neither the last ones, nor the last of a day, nor one with a label. `all`
+/// begins with the newest.
+fn superfluous(all: &[VersionRecord], retention: &Retention, now: Timestamp) -> Vec<Version> {
+    let mut days = HashSet::new();
+    let horizon = now.as_millis() - i64::from(retention.daily_days) * DAY;
+    let mut found = Vec::new();
+    for (n, version) in all.iter().enumerate() {
+        let at = version.created_at.as_millis();
+        let is_last_of_day = at >= horizon && days.insert(at.div_euclid(DAY));
+        let is_kept = n < retention.versions as usize || is_last_of_day || version.label.is_some();
+        if !is_kept && !version.expired {
+            found.push(version.version);
+        }
+    }
+    found
+}
+
+/// What stands for entries that go: which they were, and the hash of their bytes.
+fn stand_in(dropped: &[LogEntry]) -> Option<LogEntry> {
+    let (first, last) = (dropped.first()?.event().ok()?, dropped.last()?.event().ok()?);
+    let mut hasher = blake3::Hasher::new();
+    for entry in dropped {
+        hasher.update(&entry.json);
+        hasher.update(b"\n");
+    }
+    let hash = BlobHash(hasher.finalize().to_hex().to_string());
+    let body = EventBody::LogCompacted { from: first.seq, to: last.seq, hash };
+    LogEntry::of(&Event { run_id: first.run_id, body, spilled: Vec::new(), ..last }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use warren_domain::{SessionId, Timestamp, Version};
+    use warren_store::VersionRecord;
+
+    use super::{DAY, superfluous};
+    use crate::{options::Retention, session::empty_version};
+
+    fn version(number: u64, day: i64, label: Option<&str>) -> VersionRecord {
+        VersionRecord {
+            version: Version(number),
+            created_at: Timestamp::from_millis(day * DAY + i64::try_from(number).expect("small")),
+            label: label.map(str::to_owned),
+            ..empty_version(SessionId(uuid::Uuid::nil()))
+        }
+    }
+
+    #[test]
+    fn the_last_ones_the_last_of_each_day_and_those_with_a_label_are_kept() {
+        let retention = Retention {
+            versions: 2,
+            daily_days: 10,
+            deltas: Duration::ZERO,
+            grace: Duration::ZERO,
+            interval: Duration::from_secs(1),
+        };
+        let all = [
+            version(9, 100, None),
+            version(8, 100, None),
+            version(7, 100, None),
+            version(6, 95, None),
+            version(5, 95, None),
+            version(4, 95, Some("kept")),
+            version(3, 50, None),
+            version(2, 50, Some("kept")),
+        ];
+        let now = Timestamp::from_millis(100 * DAY + 1000);
+        assert_eq!(superfluous(&all, &retention, now), [Version(7), Version(5), Version(3)]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Going back: an older version becomes the latest once more, or what is in no version is given up.
+
+use std::collections::BTreeMap;
+
+use warren_domain::{Command, Draft, ErrorCode, Rejection, Version, VersionCause};
+use warren_guest_api::{FileKind, FileStat};
+use warren_snapshots::{ItemKind, TreeId};
+use warren_store::{Change, VersionRecord};
+
+use super::{
+    SessionTask,
+    memory::{self, Memory},
+    requests::Failure,
+    tree::{WORKSPACE_ROOT, counts, tree_id},
+    versions::Prepared,
+};
+use crate::{
+    api::{SessionError, damaged},
+    recorder::RecordError,
+};
+
+/// What the log says of files, and the records that go with it.
+pub(super) type FileNews = (Vec<Draft>, Vec<Change>);
+
+impl SessionTask {
+    /// Makes an older version the latest once more.
+    pub(super) async fn restore(&mut self, version: Version) -> Result<Version, Failure> {
+        let refused = |error| Failure::Refused(error);
+        if self.recorder.state.phase == warren_domain::Phase::Ended {
+            return Err(Failure::Refused(Rejection::Ended.into()));
+        }
+        let (store, session) = (&self.shared.parts.store, self.identity.session);
+        let target = store.versions.version(session, version).await.map_err(RecordError::Read)?;
+        let target = target.ok_or_else(|| refused(SessionError::not_found("version", version)))?;
+        if self.is_shared().await.map_err(RecordError::Read)? {
+            return Err(refused(SessionError::Invalid {
+                code: ErrorCode::Conflict,
+                message: "other sessions work in the same workspace".to_owned(),
+                hint: Some("fork the version: the new session has a workspace of its own".to_owned()),
+            }));
+        }
+        let prepared = self.again(&target).await.map_err(refused)?;
+        let files = prepared.files;
+        let (mut drafts, mut changes) =
+            self.put_back_files(&target, &format!("restoring version {version}")).await?.map_err(refused)?;
+        let next = self.recorder.state.version.next();
+        let message =
+            format!("Version {version} was restored: files and what the agent remembers are as they were.");
+        drafts.push(self.said(format!("restored-{next}"), message));
+        let state = drafts
+            .iter()
+            .fold(self.recorder.state.clone(), |state, draft| state.apply(draft.run_id, &draft.body));
+        let command = Command::Commit { cause: VersionCause::Restore, files, restored: Some(version) };
+        drafts.extend(state.decide(command).map_err(RecordError::Rejected)?);
+        self.recorder
+            .record(drafts, |events| {
+                changes.extend(prepared.change(events));
+                changes
+            })
+            .await?;
+        Ok(self.recorder.state.version)
+    }
+
+    /// The record that makes `target` the latest once more.
+    async fn again(&self, target: &VersionRecord) -> Result<Prepared, SessionError> {
+        let store = &self.shared.parts.store;
+        let latest = store.versions.version(self.identity.session, self.recorder.state.version).await;
+        let latest = latest.map_err(|error| SessionError::internal("read the version", error))?;
+        let not_a_tree = |error| SessionError::internal("read the version", error);
+        let from = latest.as_ref().and_then(|version| version.tree.as_ref());
+        let (from, to) =
+            (tree_id(from).map_err(not_a_tree)?, tree_id(target.tree.as_ref()).map_err(not_a_tree)?);
+        let diff = self.shared.parts.snapshots.diff(&self.identity.partition, from, to, usize::MAX).await;
+        // The latest may be what is damaged, and be the reason to go back.
+        let files = match diff {
+            Ok(diff) => counts(&diff.differences),
+            Err(_) => warren_domain::FileCounts::default(),
+        };
+        let record = VersionRecord {
+            tree: target.tree.clone(),
+            memory: target.memory.clone(),
+            transcripts: target.transcripts.clone(),
+            size_bytes: target.size_bytes,
+            excluded: target.excluded.clone(),
+            ..self.record_after(latest.as_ref())
+        };
+        Ok(Prepared::again(record, files))
+    }
+
+    /// Ends the sandbox and sees to it that the next one finds files and transcripts of `target`. Says what is then new.
+    pub(super) async fn put_back_files(
+        &mut self,
+        target: &VersionRecord,
+        why: &str,
+    ) -> Result<Result<FileNews, SessionError>, RecordError> {
+        // All of it is looked at before anything is given up.
+        let (listed, contents) = match self.of_version(target).await {
+            Ok(found) => found,
+            Err(error) => return Ok(Err(error)),
+        };
+        let is_shared = self.is_shared().await.map_err(RecordError::Read)?;
+        let places = self.places();
+        let forget = places.clone();
+        // From here on the directories are not believed: whatever happens, the next sandbox begins with the version.
+        if let Err(error) = blocking(move || forget.forget_version()).await {
+            return Ok(Err(SessionError::internal("give up the files", error)));
+        }
+        self.stop_sandbox(why).await?;
+        let discarded = target.tree.is_none() && !is_shared;
+        if discarded && let Err(error) = blocking(move || places.discard()).await {
+            return Ok(Err(SessionError::internal("give up the files", error)));
+        }
+        let transcripts = self.shared.parts.store.transcripts.as_ref();
+        memory::put(self.identity.session, contents, transcripts).await.map_err(RecordError::Read)?;
+        if is_shared {
+            // Its files are not ours alone, and stay.
+            return Ok(Ok((Vec::new(), Vec::new())));
+        }
+        Ok(Ok(self.files.become_these(&listed)))
+    }
+
+    /// Files of the workspace, and transcripts.
+    async fn of_version(
+        &self,
+        target: &VersionRecord,
+    ) -> Result<(BTreeMap<String, FileStat>, Vec<(String, bytes::Bytes)>), SessionError> {
+        if target.expired
+            || (target.tree.is_none() && target.version != Version(0) && target.restored.is_none())
+        {
+            return Err(expired(target.version));
+        }
+        let (partition, parts) = (&self.identity.partition, &self.shared.parts);
+        let memory = Memory::open(partition, target.memory.as_ref(), parts.store.blobs.as_ref()).await;
+        let memory = memory.map_err(damaged)?;
+        let contents = memory.contents(partition, parts.store.blobs.as_ref()).await.map_err(damaged)?;
+        let tree = tree_id(target.tree.as_ref())
+            .map_err(|error| SessionError::internal("read the version", error))?;
+        let listed = workspace_files(&parts.snapshots, partition, tree).await?;
+        Ok((listed, contents))
+    }
+
+    /// Records what is new of files, and what goes with it.
+    pub(super) async fn record_files(&mut self, news: FileNews, more: Vec<Draft>) -> Result<(), RecordError> {
+        let (mut drafts, changes) = news;
+        drafts.extend(more);
+        self.recorder.record(drafts, |_| changes).await?;
+        Ok(())
+    }
+}
+
+/// A version whose files are not kept.
+pub(crate) fn expired(version: Version) -> SessionError {
+    SessionError::Invalid {
+        code: ErrorCode::Conflict,
+        message: format!("the files of version {version} are not kept any more"),
+        hint: Some(
+            "a label keeps a version for ever; `retention` in `warren.toml` says what else is kept"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Files of a tree's workspace, as a listing would have them.
+pub(crate) async fn workspace_files(
+    snapshots: &warren_snapshots::Snapshots,
+    partition: &warren_domain::Partition,
+    tree: TreeId,
+) -> Result<BTreeMap<String, FileStat>, SessionError> {
+    let all = snapshots.diff(partition, TreeId::empty(), tree, usize::MAX).await.map_err(damaged)?;
+    let files = all.differences.into_iter().filter_map(|difference| {
+        let path = difference.path.strip_prefix(WORKSPACE_ROOT)?.strip_prefix('/')?.to_owned();
+        let item = difference.after?;
+        let kind = match item.kind {
+            ItemKind::File => FileKind::File,
+            ItemKind::Symlink => FileKind::Symlink,
+            ItemKind::Directory => return None,
+        };
+        let stat = FileStat { kind, size: item.size_bytes, mode: item.mode, mtime_ns: item.mtime_ns };
+        Some((path, stat))
+    });
+    Ok(files.collect())
+}
+
+async fn blocking(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> Result<(), std::io::Error> {
+    tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)?
+}

@@ -1,0 +1,99 @@
+//! Versions, from what the runtime says to what clients read.
+
+use warren_domain::BlobHash;
+use warren_runtime::api::{
+    FileDiff as FoundFile, TreeEntry as Found, VersionDiff as FoundDiff, VersionRecord,
+};
+use warren_wire::{
+    FileDiff, FileLook, TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail, VersionDiff,
+    VersionItem,
+};
+
+pub(crate) fn item(record: VersionRecord) -> VersionItem {
+    VersionItem {
+        version: record.version,
+        base: record.base,
+        cause: record.cause,
+        run_id: record.run_id,
+        seq: record.seq,
+        created_at: record.created_at,
+        size_bytes: record.size_bytes,
+        files: record.files,
+        blocks: record.blocks,
+        cost_usd: record.usage.cost_usd,
+        usage: record.usage,
+        label: record.label,
+        shared: record.shared,
+        restored: record.restored,
+        expired: record.expired,
+    }
+}
+
+pub(crate) fn detail(mut record: VersionRecord) -> VersionDetail {
+    let excluded = std::mem::take(&mut record.excluded);
+    let transcripts = std::mem::take(&mut record.transcripts);
+    // What begins with `@` holds no conversation: it is how the agent finds its way back to one.
+    let threads = transcripts.into_iter().filter(|(name, bytes)| !name.starts_with('@') && *bytes > 0);
+    let named = |(name, bytes): (String, u64)| TranscriptLength {
+        thread: if name.is_empty() { "main".to_owned() } else { name },
+        bytes,
+    };
+    VersionDetail { item: item(record), excluded, transcripts: threads.map(named).collect() }
+}
+
+pub(crate) fn diff(diff: FoundDiff) -> VersionDiff {
+    VersionDiff {
+        from: diff.from,
+        to: diff.to,
+        files: diff.files.into_iter().map(file).collect(),
+        truncated: diff.is_truncated,
+        blocks: diff.blocks,
+    }
+}
+
+pub(crate) fn listing(path: &str, entries: Vec<Found>) -> TreeListing {
+    TreeListing { path: path.to_owned(), entries: entries.into_iter().map(entry).collect() }
+}
+
+fn file(file: FoundFile) -> FileDiff {
+    let kind = file.after.as_ref().or(file.before.as_ref()).map_or("file", |entry| entry.kind);
+    FileDiff {
+        path: file.path,
+        change: match (&file.before, &file.after) {
+            (None, _) => TreeChange::Added,
+            (_, None) => TreeChange::Removed,
+            (Some(_), Some(_)) => TreeChange::Changed,
+        },
+        kind: kind.to_owned(),
+        binary: file.is_binary,
+        before: file.before.map(look),
+        after: file.after.map(look),
+        diff: file.diff,
+        truncated: file.is_truncated,
+    }
+}
+
+fn look(entry: Found) -> FileLook {
+    let of_target = || {
+        let target = entry.target.clone().unwrap_or_default();
+        BlobHash(blake3::hash(target.as_bytes()).to_hex().to_string())
+    };
+    FileLook {
+        size_bytes: entry.size_bytes,
+        mode: entry.mode,
+        hash: entry.hash.clone().unwrap_or_else(of_target),
+    }
+}
+
+fn entry(entry: Found) -> TreeEntry {
+    TreeEntry {
+        name: entry.name,
+        path: entry.path,
+        kind: entry.kind.to_owned(),
+        size_bytes: entry.size_bytes,
+        mode: entry.mode,
+        modified_at: entry.modified_at,
+        hash: entry.hash,
+        target: entry.target,
+    }
+}
