@@ -12,10 +12,12 @@ mod error_codes;
 mod packages;
 mod source;
 mod tree;
+mod web;
 mod workspace;
 
 mod bench;
 mod codegen;
+mod record;
 mod test;
 mod tidy;
 mod up;
@@ -42,6 +44,8 @@ enum Verb {
     Tidy,
     /// Writes the generated files anew.
     Codegen(codegen::Args),
+    /// Runs a real agent against the demo model and keeps what it said as a recording for the tests.
+    Record(record::Args),
     /// Measures, and prints one table.
     Bench(bench::Args),
     /// Owns a test run's directory and PostgreSQL until its standard input ends.
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Test(args) => test::run(&args),
         Verb::Tidy => tidy::run(),
         Verb::Codegen(args) => codegen::run(&args),
+        Verb::Record(args) => record::run(&args),
         Verb::Bench(args) => bench::run(&args),
         Verb::Guard(args) => test::guard(&args),
     };

@@ -19,7 +19,7 @@ use clap::builder::FalseyValueParser;
 
 pub(crate) use self::guard::{Args as GuardArgs, run as guard};
 use self::{guard::Guard, steps::Environment, summary::Summary};
-use crate::{codegen, packages, tidy, workspace, workspace::Workspace};
+use crate::{cargo, codegen, packages, tidy, web::Web, workspace, workspace::Workspace};
 
 /// Arguments of the verb.
 #[derive(clap::Args)]
@@ -47,7 +47,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bail!("`--quick` skips tests, and in CI a skip is a failure");
     }
     if !args.quick {
-        packages::ensure(&[packages::bubblewrap(), ("postgresql", postgres::binaries().is_some())])?;
+        packages::ensure(&[
+            packages::bubblewrap(),
+            ("postgresql", postgres::binaries().is_some()),
+            ("chromium", cargo::is_there("chromium", "--version")),
+        ])?;
     }
     let mut summary = Summary::default();
     if let Some(guard) = summary.attempt("services", || Guard::start(!args.quick)) {
@@ -55,6 +59,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         summary.step("clean-up", || guard.finish());
     }
     summary.print()
+}
+
+/// Checks and builds the page.
+fn page(environment: &Environment, summary: &mut Summary) -> Option<Web> {
+    let web = summary.attempt("page: packages", || {
+        let web = Web::prepare(&environment.root, &environment.target)?;
+        web.as_ref().map_or(Ok(()), Web::install)?;
+        Ok(web)
+    })??;
+    summary.step("page: types", || web.script("check", &[]));
+    summary.step("page: tests", || web.script("test", &[]));
+    summary.step("page: build", || web.build());
+    Some(web)
 }
 
 fn checks(root: &Path, args: &Args, guard: &Guard, summary: &mut Summary) -> Result<()> {
@@ -72,8 +89,13 @@ fn checks(root: &Path, args: &Args, guard: &Guard, summary: &mut Summary) -> Res
     summary.step("tidy", tidy::run);
     summary.step("generated files", || codegen::check(root));
     summary.step("format", || environment.format());
+    // The page is a part of the program, so it is built first. A quick run fetches nothing and does without.
+    let web = if args.quick { None } else { page(&environment, summary) };
     summary.step("lints", || environment.lints());
     summary.step("tests", || environment.tests(None));
+    if let Some(web) = web.filter(Web::has_stories) {
+        summary.step("page: stories", || environment.stories(&web));
+    }
     summary.step("documentation tests", || environment.documentation_tests());
     for example in tidy::examples(root)? {
         let name = example.file_name().unwrap_or_default().to_string_lossy();

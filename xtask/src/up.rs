@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     cargo, packages,
+    web::Web,
     workspace::{self, Workspace},
 };
 
@@ -49,6 +50,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let warren = workspace.target_directory.join(directory(profile)).join("warren");
     if !warren.exists() {
         eprintln!("· building Warren; the first time this takes a few minutes");
+    }
+    if let Some(web) = Web::prepare(&workspace.workspace_root, &workspace.target_directory)? {
+        web.build()?;
     }
     build(&workspace.workspace_root, profile)?;
     let error = Command::new(&warren).arg("up").args(&args.rest).exec();

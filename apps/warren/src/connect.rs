@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 use warren_wire::SessionPage;
 
 use crate::{
+    answerers::notice,
     client::{CallError, Client},
     embed::Server,
     report::{Advised, Outcome},
@@ -61,9 +62,12 @@ impl Connection {
         }
     }
 
-    /// Whether the command's own server answers with the demo model.
-    pub(crate) fn is_demo(&self) -> bool {
-        matches!(&self.whose, Whose::Own(server) if server.is_demo)
+    /// What to tell whoever starts an agent, if the command's own server answers from a script.
+    pub(crate) fn notice(&self) -> Option<String> {
+        match &self.whose {
+            Whose::Own(server) => notice(&server.answerers),
+            Whose::Named | Whose::Found => None,
+        }
     }
 
     /// Whether a failure may mean that the server, which was another command's, has ended with it: then another one can

@@ -15,7 +15,7 @@ mod trial;
 use std::{fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use warren_config::{Config, Credentials};
+use warren_config::Config;
 use warren_domain::NodeId;
 use warren_env::{Env, TaskKind, Tasks};
 use warren_gateway::{Bootstrap, Gateway, Records};
@@ -27,7 +27,11 @@ use warren_server::{Deps, ServeOptions, router, serve};
 use warren_snapshots::Snapshots;
 use warren_store::Live;
 
-use crate::{home::Lock, setting::Setting};
+use crate::{
+    answerers::{Answerer, answerers},
+    home::Lock,
+    setting::Setting,
+};
 
 use programs::OnDisk;
 
@@ -50,10 +54,8 @@ pub(crate) struct Server {
     pub(crate) is_first_start: bool,
     /// Nobody but this machine can reach it.
     pub(crate) is_loopback_only: bool,
-    /// The offline model answers.
-    pub(crate) is_demo: bool,
-    /// Who answers, for people.
-    pub(crate) model: String,
+    /// Who answers model calls.
+    pub(crate) answerers: Vec<Answerer>,
     core: Core,
     /// Connections. They end before the core does, but after its last word.
     http: Tasks,
@@ -101,8 +103,7 @@ impl Server {
             token: core.owner.secret.expose().to_owned(),
             is_first_start: core.owner.is_new,
             is_loopback_only: address.ip().is_loopback(),
-            is_demo: config.models.anthropic.credentials == Credentials::Missing,
-            model: format!("Anthropic at {}", config.models.anthropic.base_url),
+            answerers: answerers(&config),
             core,
             http,
             lock,

@@ -13,6 +13,7 @@
 mod cli;
 mod verbs;
 
+mod answerers;
 mod answers;
 mod client;
 mod connect;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may fail loudly")]
 
 mod suite {
+    pub(crate) mod acp;
     pub(crate) mod agents;
     pub(crate) mod budget;
     pub(crate) mod busy;
@@ -14,6 +15,7 @@ mod suite {
     pub(crate) mod kill_versions;
     pub(crate) mod leaving;
     pub(crate) mod life;
+    pub(crate) mod metrics;
     pub(crate) mod postgres;
     pub(crate) mod real;
     pub(crate) mod sandbox;

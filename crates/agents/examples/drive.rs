@@ -8,6 +8,8 @@
 //!   command=WORDS  model=NAME  mode=ask  answer=allow|allow_always|deny  state=JSON
 //!   interrupt=TEXT  steer=TEXT   when an output holds TEXT
 //!   mcp=JSON  quiet=1
+//!   record=DIRECTORY   keeps what was said, in `stream`, and what the agent wrote of it, in `main`, `subagents/`, `others/`
+//!   both=1             the recording holds both directions, as `{"dir", "t", "msg"}`
 //! ```
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
@@ -18,7 +20,7 @@ use std::{
     collections::BTreeMap,
     fs,
     io::{BufRead, BufReader, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -27,7 +29,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use warren_agents::{
     Adapter, Answer, Codec, Exit, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Output, Place,
-    Prompt, adapter,
+    Prompt, TranscriptName, adapter,
 };
 use warren_domain::{
     AgentProfile, ApprovalDecision, BlockId, Content, McpServer, PermissionMode, ProfileId, SessionId,
@@ -141,6 +143,7 @@ impl Options {
 
 struct Drive<'a> {
     options: &'a Options,
+    recording: Option<Recording>,
     codec: Box<dyn Codec>,
     child: Child,
     stdin: Option<ChildStdin>,
@@ -161,7 +164,15 @@ impl<'a> Drive<'a> {
             .spawn()
             .expect("a process");
         let stdin = child.stdin.take();
-        Self { options, codec: options.agent.codec(request), child, stdin, ended: None, asked_once: false }
+        Self {
+            options,
+            recording: options.settings.get("record").map(|directory| Recording::begin(options, directory)),
+            codec: options.agent.codec(request),
+            child,
+            stdin,
+            ended: None,
+            asked_once: false,
+        }
     }
 
     fn run(mut self) {
@@ -172,6 +183,7 @@ impl<'a> Drive<'a> {
         let stdout = self.child.stdout.take().expect("its output");
         for line in BufReader::new(stdout).split(b'\n') {
             let line = line.expect("a line");
+            self.note("agent->client", &line);
             let mut out = Vec::new();
             self.codec.decode(&line, now(), &mut out);
             self.perform(out);
@@ -182,6 +194,15 @@ impl<'a> Drive<'a> {
         self.codec.ended(&Exit { code: status.code(), signal: None }, now(), &mut out);
         self.perform(out);
         eprintln!("{status}, {exited_after:?} after the turn");
+        if let Some(recording) = &self.recording {
+            recording.keep_transcripts(self.options);
+        }
+    }
+
+    fn note(&mut self, direction: &str, line: &[u8]) {
+        if let Some(recording) = &mut self.recording {
+            recording.note(direction, line);
+        }
     }
 
     fn prompt(&self, text: &str) -> Prompt {
@@ -196,6 +217,7 @@ impl<'a> Drive<'a> {
             }
             match output {
                 Output::Send(bytes) => {
+                    self.note("client->agent", bytes.trim_ascii_end());
                     if let Some(stdin) = &mut self.stdin {
                         // An agent that is gone reads nothing; its end says so.
                         let _ = stdin.write_all(&bytes).and_then(|()| stdin.flush());
@@ -253,6 +275,79 @@ impl<'a> Drive<'a> {
             let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
         });
     }
+}
+
+/// What is kept of a run, for a fixture.
+struct Recording {
+    directory: PathBuf,
+    stream: fs::File,
+    began: Instant,
+    holds_both: bool,
+}
+
+impl Recording {
+    fn begin(options: &Options, directory: &str) -> Self {
+        let directory = PathBuf::from(directory);
+        fs::create_dir_all(&directory).expect("a directory");
+        let stream = fs::File::create(directory.join("stream")).expect("a file");
+        let holds_both = options.settings.contains_key("both");
+        Self { directory, stream, began: Instant::now(), holds_both }
+    }
+
+    fn note(&mut self, direction: &str, line: &[u8]) {
+        let written = if self.holds_both {
+            let text = String::from_utf8_lossy(line);
+            let message = serde_json::from_str::<Value>(&text).unwrap_or_else(|_| json!(text));
+            writeln!(
+                self.stream,
+                "{}",
+                json!({"dir": direction, "t": self.began.elapsed().as_millis() as u64, "msg": message})
+            )
+        } else if direction == "agent->client" {
+            self.stream.write_all(line).and_then(|()| self.stream.write_all(b"\n"))
+        } else {
+            Ok(())
+        };
+        written.expect("written");
+    }
+
+    /// Copies what the agent itself keeps of the session.
+    fn keep_transcripts(&self, options: &Options) {
+        let plan = options.agent.transcripts(SessionId(Uuid::nil()));
+        let root = Path::new(&options.home).join(plan.root());
+        let paths = files_beneath(&root);
+        let paths: Vec<&str> =
+            paths.iter().filter_map(|path| path.strip_prefix(&root).ok()?.to_str()).collect();
+        for (path, file) in paths.iter().zip(plan.files(&paths)) {
+            let name = match file.map(|file| file.name) {
+                Some(TranscriptName::Main) => "main".to_owned(),
+                Some(TranscriptName::Subagent(id)) => format!("subagents/{id}"),
+                Some(TranscriptName::Other(_)) | None => continue,
+            };
+            let to = self.directory.join(name);
+            // If two files have one name, the longer counts.
+            let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+            if length(&root.join(path)) >= length(&to) {
+                fs::create_dir_all(to.parent().expect("beneath a directory")).expect("a directory");
+                fs::copy(root.join(path), to).expect("copied");
+            }
+        }
+    }
+}
+
+fn files_beneath(root: &Path) -> Vec<PathBuf> {
+    let (mut found, mut pending) = (Vec::new(), vec![root.to_path_buf()]);
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => pending.push(entry.path()),
+                Ok(kind) if kind.is_file() => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 fn now() -> Timestamp {

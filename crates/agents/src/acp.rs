@@ -23,6 +23,7 @@ use crate::{
     Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, ModelEndpoint,
     Output, Parsed, TranscriptFile, TranscriptName, TranscriptPlan,
     fields::{text, texts},
+    gemini_cli,
     layout::workspace_files,
     transcripts::Unread,
 };
@@ -41,7 +42,11 @@ impl Adapter for Acp {
         let (first, rest) = command.split_first().ok_or_else(missing)?;
         // The first word may be the name of an installed program, which knows better how it starts.
         let program = request.programs.get(first).cloned().unwrap_or_else(|| vec![first.clone()]);
-        let argv = program.into_iter().chain(rest.iter().cloned()).collect();
+        let is_known = request.state.is_some_and(|state| text(state, "sessionId").is_some());
+        // It forgets what it did within the same minute, by this protocol too.
+        let forgets = first == gemini_cli::PROGRAM && is_known;
+        let before = forgets.then(|| gemini_cli::backdated(request.home)).into_iter().flatten();
+        let argv = before.chain(program).chain(rest.iter().cloned()).collect();
         let mut env = request.profile.environment_variables.clone();
         for (key, value) in request.endpoints.iter().flat_map(variables) {
             env.entry(key.to_owned()).or_insert(value);

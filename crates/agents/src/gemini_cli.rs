@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// The installed program.
-const PROGRAM: &str = "gemini-cli";
+pub(crate) const PROGRAM: &str = "gemini-cli";
 
 /// Prints what Gemini writes beside what it prints.
 const FOLLOW: [&str; 2] = ["/warren/guest", "follow"];
@@ -75,7 +75,7 @@ impl Adapter for GeminiCli {
         let chats = format!("{}/{}", request.home, plan::ROOT);
         let mut argv: Vec<String> = Vec::new();
         if goes_on(request) {
-            argv.extend(["/bin/sh", "-c", BACKDATE, "backdate", &chats].map(str::to_owned));
+            argv.extend(backdated(request.home));
         }
         argv.extend(FOLLOW.map(str::to_owned));
         argv.extend(["--dir", &chats, "--suffix", ".jsonl", "--prompt-line"].map(str::to_owned));
@@ -131,6 +131,12 @@ impl GeminiCli {
         env.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
         Ok(env)
     }
+}
+
+/// The beginning of a command that goes on from what Gemini remembers in a home. The command itself follows.
+pub(crate) fn backdated(home: &str) -> [String; 5] {
+    let chats = format!("{home}/{}", plan::ROOT);
+    ["/bin/sh", "-c", BACKDATE, "backdate", &chats].map(str::to_owned)
 }
 
 /// Whether there is a chat that Gemini will go on from. Its codec knows; else whoever looked at the transcripts does.

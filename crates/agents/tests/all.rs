@@ -15,6 +15,8 @@ mod claude_code;
 mod codex;
 #[path = "all/gemini_cli.rs"]
 mod gemini_cli;
+#[path = "all/hostile.rs"]
+mod hostile;
 #[path = "all/opencode.rs"]
 mod opencode;
 #[path = "all/support.rs"]

@@ -132,6 +132,11 @@ pub const KEYS: &[Key] = &[
         "After this part of the time budget the agent is asked to come to an end.",
     ),
     key(
+        "runs.approval_seconds",
+        Kind::Integer,
+        "How long an agent that asks a person waits for the answer. After that the answer is no.",
+    ),
+    key(
         "storage.database_url",
         Kind::Text,
         "`postgres://…` to keep everything in PostgreSQL, or `sqlite:PATH`. By default SQLite in the data directory.",

@@ -63,7 +63,7 @@ raw! {
 
 raw! {
     /// `[runs]`
-    RawRuns { time_budget_seconds: Option<u64>, soft_budget_percent: Option<u8>, }
+    RawRuns { time_budget_seconds: Option<u64>, soft_budget_percent: Option<u8>, approval_seconds: Option<u64>, }
 }
 
 raw! {

@@ -99,6 +99,8 @@ pub struct Runs {
     pub soft_budget: Duration,
     /// After this long the run is ended.
     pub hard_budget: Duration,
+    /// After this long a question that nobody answered is answered with no.
+    pub approvals: Duration,
 }
 
 /// Where things are kept.
@@ -251,6 +253,9 @@ fn millis(cpu: f64) -> u32 {
     (cpu * 1000.0).round() as u32
 }
 
+/// A year: who answers later than that was not asked.
+const LONGEST_WAIT: u64 = 365 * 24 * 3600;
+
 fn runs(raw: &RawRuns) -> Result<Runs, ConfigError> {
     let hard = raw.time_budget_seconds.unwrap_or(30 * 60);
     if hard == 0 {
@@ -260,8 +265,17 @@ fn runs(raw: &RawRuns) -> Result<Runs, ConfigError> {
     if !(1..=100).contains(&percent) {
         return Err(invalid("runs.soft_budget_percent", percent, "write a number from 1 to 100"));
     }
+    let approvals = raw.approval_seconds.unwrap_or(24 * 3600);
+    if !(1..=LONGEST_WAIT).contains(&approvals) {
+        return Err(invalid(
+            "runs.approval_seconds",
+            approvals,
+            "write a number from 1 to 31536000, which is a year",
+        ));
+    }
     let hard_budget = Duration::from_secs(hard);
-    Ok(Runs { soft_budget: hard_budget * u32::from(percent) / 100, hard_budget })
+    let soft_budget = hard_budget * u32::from(percent) / 100;
+    Ok(Runs { soft_budget, hard_budget, approvals: Duration::from_secs(approvals) })
 }
 
 fn retention(raw: &RawRetention) -> Result<Retention, ConfigError> {

@@ -26,6 +26,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("sandbox.resource_limits.disk", quoted(Bytes(limits.disk_bytes))),
         ("runs.time_budget_seconds", config.runs.hard_budget.as_secs().to_string()),
         ("runs.soft_budget_percent", soft_percent(config).to_string()),
+        ("runs.approval_seconds", config.runs.approvals.as_secs().to_string()),
         ("storage.database_url", quoted(database(&config.storage.database))),
         ("retention.versions", config.retention.versions.to_string()),
         ("retention.daily_days", config.retention.daily_days.to_string()),

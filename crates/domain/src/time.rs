@@ -33,8 +33,46 @@ impl Timestamp {
     /// Reads RFC 3339.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        text.parse::<jiff::Timestamp>().ok().map(|t| Self(t.as_millisecond()))
+        usual(text.as_bytes())
+            .or_else(|| text.parse::<jiff::Timestamp>().ok().map(|t| t.as_millisecond()))
+            .map(Self)
     }
+}
+
+/// Milliseconds of a time in the form in which nearly all are written, `2023-11-14T22:13:20.120Z`. `None`: it is another
+/// form, or no time.
+fn usual(text: &[u8]) -> Option<i64> {
+    let text: &[u8; 24] = text.try_into().ok()?;
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
+    if marks.iter().any(|(at, mark)| text[*at] != *mark) {
+        return None;
+    }
+    let number = |from: usize, to: usize| {
+        text[from..to].iter().try_fold(0_i64, |number, byte| {
+            byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
+        })
+    };
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last_day = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=last_day).contains(&day) || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    // Years begin in March, so that the day that is not always there is the last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = year * 365 + year.div_euclid(4) - year.div_euclid(100)
+        + year.div_euclid(400)
+        + (month * 153 + 2) / 5
+        + day
+        - 719_469;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + number(20, 23)?)
 }
 
 impl fmt::Display for Timestamp {
@@ -81,6 +119,25 @@ mod tests {
         let time = Timestamp::from_millis(1_700_000_000_120);
         assert_eq!(time.to_string(), "2023-11-14T22:13:20.120Z");
         assert_eq!(Timestamp::parse("2023-11-14T22:13:20.12Z"), Some(time));
+    }
+
+    #[test]
+    fn the_usual_form_is_read_as_any_other() {
+        let read = |text: &str| text.parse::<jiff::Timestamp>().ok().map(|time| time.as_millisecond());
+        for millis in (-62_135_596_800_000..250_000_000_000_000).step_by(86_399_999_993 * 3) {
+            let text = Timestamp::from_millis(millis).to_string();
+            assert_eq!((super::usual(text.as_bytes()), read(&text)), (Some(millis), Some(millis)), "{text}");
+        }
+        for text in ["2024-02-29T00:00:00.000Z", "2000-02-29T23:59:59.999Z", "1970-01-01T00:00:00.000Z"] {
+            assert_eq!(super::usual(text.as_bytes()), read(text), "{text}");
+        }
+        let others = [
+            "2023-02-29T00:00:00.000Z",
+            "2023-13-01T00:00:00.000Z",
+            "2023-01-01T24:00:00.000Z",
+            "2023-01-01 00:00:00.000Z",
+        ];
+        assert_eq!(others.map(|text| super::usual(text.as_bytes())), [None; 4]);
     }
 
     #[test]

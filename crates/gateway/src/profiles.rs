@@ -24,9 +24,15 @@ impl Gateway {
         identity: &Identity,
         id: &ProfileId,
     ) -> Result<AgentProfile, RequestError> {
+        let missing =
+            || RequestError::NotFound { kind: "profile", id: id.as_str().escape_debug().to_string() };
+        // No profile has such a name, and not every database can be asked for it.
+        if id.as_str().contains('\0') {
+            return Err(missing());
+        }
         let found =
             self.records.profiles.profile(&identity.partition, id).await.map_err(RequestError::Backend)?;
-        found.ok_or_else(|| RequestError::NotFound { kind: "profile", id: id.to_string() })
+        found.ok_or_else(missing)
     }
 
     /// Makes or replaces one. The caller has been authorised as an administrator.

@@ -69,9 +69,9 @@ impl Gateway {
         identity: &Identity,
         new: NewToken,
     ) -> Result<(Secret, Token), RequestError> {
-        if new.name.trim().is_empty() || new.name.len() > 200 {
+        if new.name.trim().is_empty() || new.name.len() > 200 || new.name.contains('\0') {
             return Err(RequestError::Invalid {
-                message: "a token's name has 1 to 200 bytes".to_owned(),
+                message: "a token's name has 1 to 200 bytes, and none of them is NUL".to_owned(),
                 hint: "name it after its user, so that you know later which one to revoke",
             });
         }

@@ -12,6 +12,7 @@ mod options;
 mod session;
 
 mod coalesce;
+mod figures;
 mod places;
 mod recorder;
 

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use warren_domain::{
     Command, Draft, Event, Fence, MAX_EVENT_BYTES, Partition, Rejection, Seq, Session, SessionId, spill,
 };
 use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError};
 
-use crate::options::Shared;
+use crate::{
+    figures::{Held, committed},
+    options::Shared,
+};
 
 /// How many entries are read at a time when a log is folded.
 const FOLD_PAGE: u32 = 2_000;
@@ -21,6 +25,7 @@ pub(crate) struct Recorder {
     pub(crate) head: Seq,
     pub(crate) fence: Fence,
     shared: Arc<Shared>,
+    _counted: Held,
 }
 
 /// Why something was not recorded.
@@ -55,7 +60,15 @@ pub(crate) enum RecordError {
 impl Recorder {
     /// A recorder for a session that is about to exist.
     pub(crate) fn unborn(session: SessionId, partition: Partition, shared: Arc<Shared>) -> Self {
-        Self { session, partition, state: Session::default(), head: Seq(0), fence: Fence(0), shared }
+        Self {
+            session,
+            partition,
+            state: Session::default(),
+            head: Seq(0),
+            fence: Fence(0),
+            shared,
+            _counted: Held::session(),
+        }
     }
 
     /// Folds what the log says. `fence` is the lease under which it will be written.
@@ -101,7 +114,9 @@ impl Recorder {
         if entries.is_empty() && changes.is_empty() {
             return Ok(events);
         }
+        let began = Instant::now();
         self.commit(entries, changes).await?;
+        committed(&events, began.elapsed());
         events.iter().for_each(|event| self.believe(event));
         Ok(events)
     }

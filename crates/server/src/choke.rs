@@ -114,6 +114,10 @@ fn check_page(app: &App, caller: &Caller, parts: &Parts) -> Result<(), Failure> 
 async fn parameters(parts: &mut Parts) -> Result<Parameters, Failure> {
     let raw = RawPathParams::from_request_parts(parts, &()).await;
     let raw = raw.map_err(|_| Failure::bad_request("the path is not UTF-8"))?;
+    // Nothing has such a name, and PostgreSQL cannot even be asked.
+    if raw.iter().any(|(_, value)| value.contains('\0')) {
+        return Err(Failure::bad_request("the path must not have NUL in it"));
+    }
     Ok(raw.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 

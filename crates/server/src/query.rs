@@ -70,6 +70,7 @@ fn value(name: &str, kind: QueryKind, text: String) -> Result<Value, Failure> {
         Failure::bad_request(format!("`{name}` is `{}`, which is not {expected}", text.escape_debug()))
     };
     match kind {
+        QueryKind::Text if text.contains('\0') => Err(wrong("a text without NUL".to_owned())),
         QueryKind::Text => Ok(Value::Text(text)),
         QueryKind::Id => text.parse().map(Value::Id).map_err(|_| wrong("an id".to_owned())),
         QueryKind::Time => {

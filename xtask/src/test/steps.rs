@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Result;
 
-use crate::cargo;
+use crate::{cargo, web::Web};
 
 /// What the steps share.
 pub(super) struct Environment {
@@ -52,6 +52,12 @@ impl Environment {
     pub(super) fn example(&self, directory: &Path) -> Result<()> {
         let mut test = self.cargo(directory);
         cargo::run(test.args(["test", "--no-fail-fast"]).env("CARGO_TARGET_DIR", &self.target))
+    }
+
+    /// What people do with the page, in a real browser, with the program that the tests have built.
+    pub(super) fn stories(&self, web: &Web) -> Result<()> {
+        let warren = self.target.join("debug/warren");
+        web.script("e2e", &[("WARREN_BIN", &warren), ("TMPDIR", &self.temporary)])
     }
 
     fn cargo(&self, directory: &Path) -> Command {

@@ -101,6 +101,7 @@ pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren
         restarts_per_hour: config.sandbox.max_restarts_per_hour,
         run_budget: config.runs.hard_budget,
         soft_share: config.runs.soft_budget.as_secs_f64() / config.runs.hard_budget.as_secs_f64(),
+        approvals: config.runs.approvals,
         limits: Limits {
             memory_bytes: limits.memory_bytes,
             cpu_millis: limits.cpu_millis,

@@ -19,10 +19,8 @@ use crate::{
 pub(crate) async fn run(setting: &Setting, args: cli::Chat, terminal: &mut Terminal) -> Result<Outcome> {
     let mut signals = Signals::catch()?;
     let connection = Connection::open(setting).await?;
-    if connection.is_demo() {
-        eprintln!(
-            "No API key was found, so the offline demo model answers. Set ANTHROPIC_API_KEY to use Claude."
-        );
+    if let Some(notice) = connection.notice() {
+        eprintln!("{notice}");
     }
     let talked = talk(&connection, &args, terminal, &mut signals).await;
     connection.close(&mut signals).await;

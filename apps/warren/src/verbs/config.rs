@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 use warren_config::{Loaded, show};
 
-use crate::{cli, report::Outcome, setting::Setting, terminal::Terminal};
+use crate::{answerers::answerers, cli, report::Outcome, setting::Setting, terminal::Terminal};
 
 /// Runs the verb.
 pub(crate) fn run(setting: &Setting, args: &cli::Config, terminal: &mut Terminal) -> Result<Outcome> {
@@ -35,9 +35,10 @@ fn as_text(setting: &Setting, loaded: &Loaded, terminal: &Terminal) -> String {
         text.push_str(&line);
         text.push('\n');
     }
-    let key = loaded.config.models.anthropic.credentials.describe();
-    text.push_str(&paint.dim(&format!("# the key of models.anthropic: {key}")));
-    text.push('\n');
+    for answerer in answerers(&loaded.config) {
+        text.push_str(&paint.dim(&format!("# the key for {}: {}", answerer.provider, answerer.key)));
+        text.push('\n');
+    }
     text
 }
 
@@ -49,10 +50,12 @@ fn as_json(setting: &Setting, loaded: &Loaded) -> Value {
             (key.to_owned(), json!({ "value": value, "origin": origin }))
         })
         .collect();
+    let found: Map<String, Value> =
+        answerers(&loaded.config).into_iter().map(|it| (it.provider.to_owned(), json!(it.key))).collect();
     json!({
         "dataDirectory": setting.home.directory(),
         "keys": keys,
-        "anthropicKey": loaded.config.models.anthropic.credentials.describe(),
+        "modelKeys": found,
         "unknownVariables": loaded.unknown_variables,
     })
 }

@@ -2,10 +2,18 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use warren_config::{Config, Credentials};
+use warren_config::Config;
 use warren_sandbox::{Isolation, Probe};
 
-use crate::{cli, embed, home::Holder, render::Paint, report::Outcome, setting::Setting, terminal::Terminal};
+use crate::{
+    answerers::{Answerer, answerers},
+    cli, embed,
+    home::Holder,
+    render::Paint,
+    report::Outcome,
+    setting::Setting,
+    terminal::Terminal,
+};
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
@@ -94,18 +102,17 @@ async fn running(setting: &Setting) -> Option<Holder> {
 
 impl Findings {
     fn look_at_models(&mut self, config: &Config) {
-        let anthropic = &config.models.anthropic;
-        self.models.push(Model {
-            provider: "anthropic",
-            base_url: anthropic.base_url.clone(),
-            key: anthropic.credentials.describe(),
-        });
-        if anthropic.credentials == Credentials::Missing {
-            self.problems.push(Problem {
-                is_fatal: false,
-                problem: "no API key was found, so the offline demo model answers".to_owned(),
-                hint: format!("export {}=… before `warren up`", anthropic.api_key_env),
-            });
+        for Answerer { provider, base_url, key, variable, is_demo } in answerers(config) {
+            self.models.push(Model { provider, base_url, key });
+            if is_demo {
+                self.problems.push(Problem {
+                    is_fatal: false,
+                    problem: format!(
+                        "no key for {provider} was found, so the offline demo model answers there"
+                    ),
+                    hint: format!("export {variable}=… before `warren up`"),
+                });
+            }
         }
     }
 

@@ -50,10 +50,8 @@ async fn begin(setting: &Setting, with: &cli::NewSession, message: &Message, for
     let mut conversation = None;
     loop {
         let connection = Connection::open(setting).await?;
-        if connection.is_demo() && form == Form::Text {
-            eprintln!(
-                "No API key was found, so the offline demo model answers. Set ANTHROPIC_API_KEY to use Claude."
-            );
+        if let Some(notice) = connection.notice().filter(|_| form == Form::Text) {
+            eprintln!("{notice}");
         }
         match hand_in(&connection, &mut conversation, with, message).await {
             Ok((conversation, sent)) => return Ok(Begun { connection, conversation, sent }),

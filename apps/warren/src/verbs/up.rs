@@ -6,7 +6,10 @@ use anyhow::{Result, bail};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use crate::{cli, embed::Server, report::Outcome, setting::Setting, signals::Signals, terminal::Terminal};
+use crate::{
+    answerers::summary, cli, embed::Server, report::Outcome, setting::Setting, signals::Signals,
+    terminal::Terminal,
+};
 
 /// Runs the verb.
 pub(crate) async fn run(setting: &Setting, args: cli::Up, terminal: &mut Terminal) -> Result<Outcome> {
@@ -40,18 +43,14 @@ fn greeting(server: &Server, setting: &Setting, terminal: &Terminal) -> Result<S
     } else {
         format!("in {}", setting.home.token_path().display())
     };
-    let model = if server.is_demo {
-        paint.yellow(
-            "demo model: no API key was found, answers come from a script; set ANTHROPIC_API_KEY for Claude",
-        )
-    } else {
-        server.model.clone()
-    };
+    let models = summary(&server.answerers);
+    let models =
+        if server.answerers.iter().any(|answerer| answerer.is_demo) { paint.yellow(&models) } else { models };
     let rows = [
         ("address", paint.bold(&server.url)),
         ("token", token),
         ("sign in", format!("{}  (once, within five minutes)", server.sign_in_link()?)),
-        ("model", model),
+        ("models", models),
         ("data", setting.home.directory().display().to_string()),
     ];
     if !server.is_loopback_only {

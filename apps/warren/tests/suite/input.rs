@@ -103,6 +103,30 @@ async fn bad_input_is_refused_with_a_problem_document_and_nothing_is_lost() {
 }
 
 #[tokio::test]
+async fn nul_in_a_name_is_refused_whatever_keeps_it() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let path = format!("/api/sessions/{session}");
+    let refused = [
+        client.post("/api/sessions", &json!({"name": "a\0b"})).await,
+        client.patch(&path, &json!({"name": "a\0b"})).await,
+        client.post(&format!("{path}/messages"), &json!({"content": "x", "idempotencyKey": "k\0"})).await,
+        client.post("/api/tokens", &json!({"name": "t\0", "scope": "admin:ro"})).await,
+        client.get("/api/profiles/a%00b").await,
+        client.get("/api/approvals?status=%00").await,
+    ];
+    for answer in refused {
+        assert_eq!(answer.refusal(), (400, "BAD_REQUEST"), "{:#}", answer.body);
+    }
+    let unknown = client.post("/api/sessions", &json!({"agentProfileReference": "a\0b"})).await;
+    assert_eq!(unknown.refusal(), (404, "NOT_FOUND"));
+    // What an agent is told may hold it: it is kept as JSON.
+    let events = client.run(session, "hello\0there").await;
+    assert_eq!(events.last().unwrap().kind(), "run_completed");
+}
+
+#[tokio::test]
 async fn a_web_page_elsewhere_cannot_drive_the_server() {
     let server = TestServer::start().await;
     let client = server.admin();

@@ -19,11 +19,11 @@ const CODEX: &str = "codex";
 /// All agents that are programs of their own.
 const ALL: [&str; 4] = [CLAUDE, GEMINI, OPENCODE, CODEX];
 
-async fn server(agents: &[&str]) -> TestServer {
+pub(super) async fn server(agents: &[&str]) -> TestServer {
     Setup::new().agents(agents).await.start().await
 }
 
-async fn session(client: &TestClient, agent: &str, more: Value) -> SessionId {
+pub(super) async fn session(client: &TestClient, agent: &str, more: Value) -> SessionId {
     let mut body = json!({"type": agent});
     body.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
     let made = client.post("/api/sessions", &body).await.expect(StatusCode::CREATED);
@@ -31,28 +31,28 @@ async fn session(client: &TestClient, agent: &str, more: Value) -> SessionId {
 }
 
 /// The blocks of a run's events, each as it was when it was whole.
-fn whole<'a>(events: &'a [TestEvent], kind: &str) -> Vec<&'a Value> {
+pub(super) fn whole<'a>(events: &'a [TestEvent], kind: &str) -> Vec<&'a Value> {
     let completed = events.iter().filter(|event| event.kind() == "block_complete");
     completed.map(|event| &event.json["block"]).filter(|block| block["type"] == kind).collect()
 }
 
-fn text_of(events: &[TestEvent]) -> String {
+pub(super) fn text_of(events: &[TestEvent]) -> String {
     whole(events, "assistant_text").iter().filter_map(|block| block["content"].as_str()).collect()
 }
 
-fn outputs_of(events: &[TestEvent]) -> String {
+pub(super) fn outputs_of(events: &[TestEvent]) -> String {
     whole(events, "tool_result").iter().map(|block| block["output"].to_string()).collect()
 }
 
 #[track_caller]
-fn assert_ends(agent: &str, events: &[TestEvent], kind: &str) {
+pub(super) fn assert_ends(agent: &str, events: &[TestEvent], kind: &str) {
     let last = events.last().expect("events");
     assert_eq!(last.kind(), kind, "{agent}: {:#}", last.json);
 }
 
 /// Nothing an agent of the pinned version says is beyond its codec.
 #[track_caller]
-fn assert_understood(agent: &str, events: &[TestEvent]) {
+pub(super) fn assert_understood(agent: &str, events: &[TestEvent]) {
     let strange: Vec<_> = events.iter().filter(|event| event.kind() == "unrecognized").collect();
     assert!(strange.is_empty(), "{agent}: {strange:#?}");
 }
@@ -139,7 +139,7 @@ async fn a_subagent_has_a_thread_of_its_own() {
 }
 
 /// Waits for an entry of a run.
-async fn until(
+pub(super) async fn until(
     client: &TestClient,
     session: SessionId,
     is_it: impl Fn(&TestEvent) -> bool,
@@ -148,7 +148,7 @@ async fn until(
     events.until(is_it).await
 }
 
-async fn end_of(client: &TestClient, session: SessionId, run: RunId) -> TestEvent {
+pub(super) async fn end_of(client: &TestClient, session: SessionId, run: RunId) -> TestEvent {
     until(client, session, |event| event.ends_run(run)).await.pop().expect("an end")
 }
 
@@ -213,11 +213,7 @@ async fn an_agent_that_is_killed_fails_its_run_and_the_next_message_goes_on() {
         let (run, _) = client.message_send(session, "run: touch began; sleep 300").await;
         until(&client, session, |event| event.kind() == "file_changed" && event.json["path"] == "began")
             .await;
-        let of_agent = |command: &str| command.contains("/opt/agents/") && !command.contains("/warren/guest");
-        let victims: Vec<_> =
-            server.processes().into_iter().filter(|process| of_agent(&process.command())).collect();
-        assert!(!victims.is_empty(), "{agent}");
-        victims.iter().for_each(|process| process.signal(rustix::process::Signal::KILL));
+        kill_agent(&server, agent);
         let end = end_of(&client, session, run).await;
         assert_eq!(end.kind(), "run_failed", "{agent}: {:#}", end.json);
         assert!(!end.json["message"].as_str().expect("a message").is_empty());
@@ -253,8 +249,81 @@ async fn an_error_of_the_model_is_tried_again_and_one_that_stays_fails_the_run()
     }
 }
 
+#[tokio::test]
+async fn an_agent_killed_in_the_middle_of_its_text_fails_its_run_and_the_next_message_goes_on() {
+    let server = server(&ALL).await;
+    let client = server.admin();
+    for agent in ALL {
+        let session = session(&client, agent, json!({})).await;
+        client.run(session, "remember the word marzipan").await;
+        let (run, seq) = client.message_send(session, "count to 500").await;
+        let mut events = client.events(session, seq).await;
+        events.until(|event| event.kind() == "text_delta").await;
+        kill_agent(&server, agent);
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_failed", "{agent}: {:#}", end.json);
+        assert!(end.json["diagnostics"]["lastLines"].is_string(), "{agent}: {:#}", end.json);
+        let log = client.log(session).await;
+        assert_contiguous(&log);
+        let open = folded(&log).main().iter().filter(|block| block.cut_short().is_some()).count();
+        assert_eq!(open, 0, "{agent}: no block stays open");
+
+        let events = client.run(session, "what word did I tell you?").await;
+        assert_ends(agent, &events, "run_completed");
+        assert!(text_of(&events).contains("marzipan"), "{agent}: {}", text_of(&events));
+    }
+}
+
+/// Ends every process of an agent's program, without a word.
+pub(super) fn kill_agent(server: &TestServer, agent: &str) {
+    let of_agent = |command: &str| command.contains("/opt/agents/") && !command.contains("/warren/guest");
+    let victims: Vec<_> =
+        server.processes().into_iter().filter(|process| of_agent(&process.command())).collect();
+    assert!(!victims.is_empty(), "{agent}");
+    victims.iter().for_each(|process| process.signal(rustix::process::Signal::KILL));
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
+    let agents = [CLAUDE, OPENCODE, CODEX];
+    let server = Setup::new().agents(&agents).await.config("[runs]\napproval_seconds = 2").start().await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
+        let (run, _) = client.message_send(session, "run: touch never.txt").await;
+        let end = end_of(&client, session, run).await;
+        assert!(end.kind() == "run_completed" || end.kind() == "run_interrupted", "{agent}: {:#}", end.json);
+        let log = client.log(session).await;
+        let resolved: Vec<_> = log.iter().filter(|event| event.kind() == "approval_resolved").collect();
+        assert_eq!(resolved.len(), 1, "{agent}: {resolved:#?}");
+        let (decision, by) = (&resolved[0].json["decision"], &resolved[0].json["by"]);
+        assert_eq!((decision, by), (&json!("expired"), &json!("time")), "{agent}");
+        let made =
+            log.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "never.txt");
+        assert!(!made, "{agent}: it was not allowed to");
+        let page = client.get(&format!("/api/approvals?status=pending&sessionId={session}")).await;
+        assert_eq!(page.expect(StatusCode::OK)["approvals"], json!([]), "{agent}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_whose_time_is_nearly_up_is_told_to_wrap_up() {
+    let agents = [CLAUDE, OPENCODE, CODEX];
+    let server = server(&agents).await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({})).await;
+        let body = json!({"content": "run: sleep 6", "timeBudget": {"softSeconds": 3, "hardSeconds": 600}});
+        let sent = client.post(&format!("/api/sessions/{session}/messages"), &body).await;
+        let run = sent.expect(StatusCode::ACCEPTED)["runId"].as_str().expect("a run").parse().expect("an id");
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_completed", "{agent}: {:#}", end.json);
+        assert_heard(&client, session, "Most of the time for this task is used up").await;
+    }
+}
+
 /// The approval that a session's agent waits for.
-async fn pending(client: &TestClient, session: SessionId) -> Value {
+pub(super) async fn pending(client: &TestClient, session: SessionId) -> Value {
     until(client, session, |event| event.kind() == "approval_requested").await;
     for _ in 0..100 {
         let page = client.get(&format!("/api/approvals?status=pending&sessionId={session}")).await;
@@ -267,7 +336,7 @@ async fn pending(client: &TestClient, session: SessionId) -> Value {
     panic!("nothing is pending");
 }
 
-async fn answer(client: &TestClient, approval: &Value, body: Value) -> Value {
+pub(super) async fn answer(client: &TestClient, approval: &Value, body: Value) -> Value {
     let path = format!("/api/approvals/{}", approval["approvalId"].as_str().expect("an id"));
     client.post(&path, &body).await.expect(StatusCode::OK)
 }
@@ -309,12 +378,27 @@ async fn a_tool_waits_for_a_person_who_allows_or_denies_it() {
         assert!(
             !log.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "denied.txt")
         );
+        assert_heard(&client, session, "not today").await;
     }
+}
+
+/// The words reached the model: they are in a request that the agent made.
+pub(super) async fn assert_heard(client: &TestClient, session: SessionId, words: &str) {
+    let mut n_calls = 0;
+    for event in client.log(session).await.iter().filter(|event| event.kind() == "model_called") {
+        let Some(hash) = event.json["recording"].as_str() else { continue };
+        let exchange = client.get(&format!("/api/sessions/{session}/blobs/{hash}")).await;
+        n_calls += 1;
+        if exchange.body.to_string().contains(words) {
+            return;
+        }
+    }
+    panic!("`{words}` is in none of {n_calls} calls");
 }
 
 #[tokio::test]
 async fn a_question_is_answered_by_a_person() {
-    let agents = [CLAUDE, OPENCODE];
+    let agents = [CLAUDE, OPENCODE, CODEX];
     let server = server(&agents).await;
     let client = server.admin();
     for agent in agents {
@@ -335,7 +419,7 @@ async fn a_question_is_answered_by_a_person() {
 
 #[tokio::test]
 async fn a_message_reaches_an_agent_that_is_at_work() {
-    let agents = [CLAUDE, CODEX];
+    let agents = [CLAUDE, OPENCODE, CODEX];
     let server = server(&agents).await;
     let client = server.admin();
     for agent in agents {

@@ -309,6 +309,8 @@ impl AcpCodec {
         out: &mut Vec<Draft>,
     ) -> bool {
         match kind {
+            // Gemini tells of a mode that was set as if it said so.
+            "agent_message_chunk" if is_notice(update) => {}
             "agent_message_chunk" => self.thread(session, at, out).wrote(Kind::Text, update, at, out),
             "agent_thought_chunk" => self.thread(session, at, out).wrote(Kind::Thinking, update, at, out),
             "tool_call" | "tool_call_update" => {
@@ -340,6 +342,11 @@ impl AcpCodec {
             context_tokens: self.context_tokens,
         })
     }
+}
+
+fn is_notice(update: &Value) -> bool {
+    let said = update.pointer("/content/text").and_then(Value::as_str);
+    said.is_some_and(|said| said.starts_with("[MODE_UPDATE] "))
 }
 
 impl Codec for AcpCodec {

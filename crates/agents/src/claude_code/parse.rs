@@ -16,7 +16,7 @@ use super::{
     scan::read,
 };
 use crate::{Parsed, transcripts::Unread};
-use branches::key;
+use branches::{Scattered, key};
 use story::{Misread, Story};
 
 pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
@@ -42,7 +42,7 @@ struct Reading {
 struct Sidechains {
     stories: Vec<Story>,
     /// Which thread a line belongs to, by the line's name.
-    places: HashMap<u128, usize>,
+    places: HashMap<u128, usize, Scattered>,
 }
 
 impl Reading {

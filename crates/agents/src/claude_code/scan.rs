@@ -119,14 +119,15 @@ impl<'a> Cursor<'a> {
     fn nested(&mut self) -> Result<(), Malformed> {
         let mut depth = 0_usize;
         loop {
-            match self.text.get(self.at).ok_or(Malformed)? {
+            let rest = self.text.get(self.at..).ok_or(Malformed)?;
+            self.at += mark(rest).ok_or(Malformed)?;
+            match self.text[self.at] {
                 b'"' => {
                     self.string()?;
                     continue;
                 }
                 b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth -= 1,
-                _ => {}
+                _ => depth -= 1,
             }
             self.at += 1;
             if depth == 0 {
@@ -200,6 +201,26 @@ fn quote(bytes: &[u8]) -> Option<usize> {
         }
     }
     memchr(b'"', rest).map(|found| passed + found)
+}
+
+/// The place of the first byte that opens or closes something: a quote, a brace or a bracket.
+fn mark(bytes: &[u8]) -> Option<usize> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let (mut rest, mut passed) = (bytes, 0);
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*word);
+        // A bracket and its brace differ in one bit.
+        let folded = word | (EACH * 0x20);
+        let found = zero_bytes(word ^ (EACH * 0x22))
+            | zero_bytes(folded ^ (EACH * 0x7b))
+            | zero_bytes(folded ^ (EACH * 0x7d));
+        if found != 0 {
+            return Some(passed + found.trailing_zeros() as usize / 8);
+        }
+        (rest, passed) = (after, passed + 8);
+    }
+    let is_mark = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
+    rest.iter().position(is_mark).map(|found| passed + found)
 }
 
 /// The high bit of the lowest byte that is zero; above it anything.
@@ -284,6 +305,18 @@ mod tests {
         for line in torn {
             assert_eq!(fields(line), Err(Malformed), "{line}");
         }
+    }
+
+    #[test]
+    fn a_mark_is_found_wherever_it_stands() {
+        for mark in *b"\"{}[]" {
+            for place in 0..20 {
+                let mut bytes = *b"\x1b\x3b\x3d;=\xfb\xfd\xdbabcdefghijklm";
+                bytes[place] = mark;
+                assert_eq!(super::mark(&bytes), Some(place), "{}", mark as char);
+            }
+        }
+        assert_eq!(super::mark(b"nothing of that kind: 1, 2"), None);
     }
 
     #[test]

@@ -61,6 +61,7 @@ const FILE: &str = r#"
         [runs]
         time_budget_seconds = 100
         soft_budget_percent = 75
+        approval_seconds = 60
         [storage]
         database_url = "postgres://ada:s3cr3t@db.example.org/warren?sslpassword=x"
         [egress]
@@ -99,6 +100,7 @@ sandbox.resource_limits.pids = 64
 sandbox.resource_limits.disk = "1048577B"
 runs.time_budget_seconds = 100
 runs.soft_budget_percent = 75
+runs.approval_seconds = 60
 storage.database_url = "postgres://ada@db.example.org/warren"
 retention.versions = 20
 retention.daily_days = 30

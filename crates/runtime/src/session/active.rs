@@ -15,6 +15,7 @@ use super::{
     approvals::Waiting,
     calls::Calls,
 };
+use crate::figures::Held;
 
 /// How long an agent's last lines may take after its sandbox is gone.
 const LAST_LINES: Duration = Duration::from_secs(2);
@@ -55,6 +56,7 @@ pub(super) struct ActiveRun {
     pub(super) lost_at: Option<Instant>,
     /// The agent had to be killed. What it started may live on in other process groups, so its sandbox ends too.
     pub(super) killed: bool,
+    _counted: Held,
 }
 
 /// Why a run is stopped.
@@ -94,6 +96,7 @@ impl ActiveRun {
             has_settled: false,
             lost_at: None,
             killed: false,
+            _counted: Held::run(),
         }
     }
 

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     api::{SandboxReport, SessionError},
+    figures::Held,
     options::Program,
     recorder::RecordError,
     session::calls::Calls,
@@ -61,6 +62,7 @@ pub(super) struct Ready {
     /// Its watchers and its forwarded connections; cancelled with it.
     tasks: Tasks,
     _until_dropped: DropGuard,
+    _counted: Held,
 }
 
 /// When sandboxes were restarted, and what happened to them.
@@ -169,6 +171,7 @@ impl SessionTask {
                     problem: None,
                     tasks: started.tasks,
                     _until_dropped: started.until_dropped,
+                    _counted: Held::sandbox(),
                 }));
                 self.record_status(None).await?;
                 self.deadlines.touch();

@@ -98,6 +98,10 @@ fn check_key(key: Option<&str>) -> Result<(), Failure> {
         Some(key) if key.is_empty() || key.len() > LONGEST_KEY => {
             Err(Failure::bad_request(format!("`idempotencyKey` must have 1 to {LONGEST_KEY} bytes")))
         }
+        // PostgreSQL keeps no text with it.
+        Some(key) if key.contains('\0') => {
+            Err(Failure::bad_request("`idempotencyKey` must not have NUL in it"))
+        }
         _ => Ok(()),
     }
 }

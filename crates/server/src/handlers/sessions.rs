@@ -194,6 +194,8 @@ pub(super) fn check_name(name: Option<&str>) -> Result<(), Failure> {
         Some(name) if name.trim().is_empty() || name.chars().count() > LONGEST_NAME => {
             Err(Failure::bad_request(format!("`name` must have 1 to {LONGEST_NAME} characters")))
         }
+        // PostgreSQL keeps no text with it.
+        Some(name) if name.contains('\0') => Err(Failure::bad_request("`name` must not have NUL in it")),
         _ => Ok(()),
     }
 }

@@ -6,13 +6,16 @@
 //! what begins with a person's message off the way is left out, and only if it hangs on a place on the way: a file
 //! with a gap must not lose its beginning.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    hash::{BuildHasher, Hasher, RandomState},
+};
 
 /// The lines of one thread, as a tree.
 #[derive(Default)]
 pub(super) struct Branches {
     lines: Vec<Node>,
-    places: HashMap<u128, u32>,
+    places: HashMap<u128, u32, Scattered>,
     /// The last line with which a person begins a turn.
     last_prompt: u32,
     /// Some line goes on from a place before the turn it stands in: something may have been taken back.
@@ -83,6 +86,44 @@ impl Branches {
 
     fn parent(&self, line: &Node) -> Option<usize> {
         self.places.get(&line.parent?).map(|place| *place as usize)
+    }
+}
+
+/// Scatters keys, which are numbers already, by one that nobody can foresee.
+#[derive(Clone)]
+pub(super) struct Scattered(u64);
+
+/// A key on its way to its place.
+pub(super) struct Scatter(u64);
+
+impl Default for Scattered {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0_u8))
+    }
+}
+
+impl BuildHasher for Scattered {
+    type Hasher = Scatter;
+
+    fn build_hasher(&self) -> Scatter {
+        Scatter(self.0)
+    }
+}
+
+impl Hasher for Scatter {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u128(u128::from(*byte)));
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+    fn write_u128(&mut self, key: u128) {
+        let (low, high) = (key as u64 ^ self.0, (key >> 64) as u64 ^ self.0.rotate_left(32));
+        let product = u128::from(low | 1).wrapping_mul(u128::from(high ^ 0x9e37_79b9_7f4a_7c15));
+        self.0 = product as u64 ^ (product >> 64) as u64 ^ low;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

@@ -118,7 +118,11 @@ impl Story {
         self.begin_message(id);
         let model = &*message.model;
         let tokens = message.usage.and_then(read::<Tokens>);
-        let state = self.messages.entry(id.to_owned()).or_default();
+        if !self.messages.contains_key(id) {
+            self.messages.insert(id.to_owned(), MessageState::default());
+        }
+        // It is there: put there above.
+        let Some(state) = self.messages.get_mut(id) else { return Err(Misread) };
         if let Some(tokens) = tokens.filter(|_| model != SYNTHETIC) {
             state.usage = tokens.usage(model);
         }

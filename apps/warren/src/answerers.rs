@@ -1,0 +1,101 @@
+//! Who answers model calls: each provider's API, or the demo model where no key was found.
+
+use warren_config::{Config, Credentials, Provider};
+
+/// One API and who answers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answerer {
+    /// The API's provider, for people.
+    pub(crate) provider: &'static str,
+    pub(crate) base_url: String,
+    /// What is known of the key.
+    pub(crate) key: &'static str,
+    /// The variable that a key is looked for in.
+    pub(crate) variable: String,
+    pub(crate) is_demo: bool,
+}
+
+/// All of them. OpenAI's two APIs are one, unless they were told apart.
+pub(crate) fn answerers(config: &Config) -> Vec<Answerer> {
+    let models = &config.models;
+    let mut all = vec![
+        answerer("Anthropic", &models.anthropic),
+        answerer("Gemini", &models.gemini),
+        answerer("OpenAI", &models.openai),
+    ];
+    if models.openai_responses != models.openai {
+        all.push(answerer("OpenAI responses", &models.openai_responses));
+    }
+    all
+}
+
+fn answerer(name: &'static str, provider: &Provider) -> Answerer {
+    Answerer {
+        provider: name,
+        base_url: provider.base_url.clone(),
+        key: provider.credentials.describe(),
+        variable: provider.api_key_env.clone(),
+        is_demo: provider.credentials == Credentials::Missing,
+    }
+}
+
+/// One line that says who answers, and what to do for a real one where nobody does.
+pub(crate) fn summary(all: &[Answerer]) -> String {
+    let (demo, real): (Vec<_>, Vec<_>) = all.iter().partition(|answerer| answerer.is_demo);
+    let variables = demo.iter().map(|answerer| answerer.variable.as_str()).collect::<Vec<_>>().join(", ");
+    let reached = |answerer: &&Answerer| format!("{} at {}", answerer.provider, answerer.base_url);
+    let reached = real.iter().map(reached).collect::<Vec<_>>().join(", ");
+    match (real.is_empty(), demo.is_empty()) {
+        (_, true) => reached,
+        (true, _) => {
+            format!("demo model: no API key was found, answers come from a script; set one of {variables}")
+        }
+        (false, false) => format!("{reached}; the demo model for the rest (no {variables})"),
+    }
+}
+
+/// What to tell somebody who starts an agent, if the default agent, which speaks the first API, gets scripted answers.
+pub(crate) fn notice(all: &[Answerer]) -> Option<String> {
+    let first = all.first().filter(|first| first.is_demo)?;
+    let real: Vec<_> = all.iter().filter(|answerer| !answerer.is_demo).map(|it| it.provider).collect();
+    let beside = if real.is_empty() { String::new() } else { format!(" but for {}", real.join(" and ")) };
+    Some(format!(
+        "No API key was found{beside}, so the offline demo model answers. Set {} to use {}.",
+        first.variable, first.provider
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answerer, notice, summary};
+
+    fn all(demo: [bool; 2]) -> Vec<Answerer> {
+        let make = |provider, is_demo| Answerer {
+            provider,
+            base_url: format!("https://{provider}.test"),
+            key: "",
+            variable: format!("{provider}_KEY"),
+            is_demo,
+        };
+        vec![make("A", demo[0]), make("B", demo[1])]
+    }
+
+    #[test]
+    fn every_provider_without_a_key_is_named_with_its_variable() {
+        let real = "A at https://A.test, B at https://B.test";
+        assert_eq!(summary(&all([false, false])), real);
+        let mixed = "A at https://A.test; the demo model for the rest (no B_KEY)";
+        assert_eq!(summary(&all([false, true])), mixed);
+        let none = "demo model: no API key was found, answers come from a script; set one of A_KEY, B_KEY";
+        assert_eq!(summary(&all([true, true])), none);
+    }
+
+    #[test]
+    fn whoever_starts_the_default_agent_is_told_when_its_answers_are_scripted() {
+        assert_eq!(notice(&all([false, true])), None);
+        let only = "No API key was found but for B, so the offline demo model answers. Set A_KEY to use A.";
+        assert_eq!(notice(&all([true, false])).as_deref(), Some(only));
+        let none = "No API key was found, so the offline demo model answers. Set A_KEY to use A.";
+        assert_eq!(notice(&all([true, true])).as_deref(), Some(none));
+    }
+}
