@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     drive.args(shape.both.then_some("both=1"));
     drive.args(shape.command.map(|command| format!("command={command}"))).args(settings);
     cargo::run(&mut drive)?;
-    let folder = if shape.adapter == "acp" { "acp" } else { &args.agent };
+    let folder = if shape.adapter == "acp" { "acp" } else { args.agent.as_str() };
     let name = if folder == "acp" {
         format!("{}-{}", args.agent.trim_end_matches("-acp"), args.scenario)
     } else {

@@ -104,6 +104,7 @@ impl Web {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "whatever is started here is found by it")]
 fn before_path(directory: &Path) -> OsString {
     let rest = env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(directory.to_path_buf()).chain(env::split_paths(&rest));

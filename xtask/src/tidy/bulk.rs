@@ -76,8 +76,10 @@ fn tracked(repository: &Repository) -> Result<Vec<PathBuf>> {
 fn check_file(path: &Path, bytes: u64) -> Option<Finding> {
     let is_made =
         path.parent().is_some_and(|parent| parent.iter().any(|part| MADE.iter().any(|made| part == *made)));
+    // Such a file only says that the directory is there, and what of it is not tracked.
+    let is_keeper = path.ends_with(".gitkeep") || path.ends_with(".gitignore");
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if is_made || MADE_ENDINGS.contains(&ending) {
+    if (is_made && !is_keeper) || MADE_ENDINGS.contains(&ending) {
         return Some(Finding::new(
             path.display(),
             "is made by a build or a run: let a script make it, and ignore it",
@@ -114,7 +116,7 @@ mod tests {
             "a/b.tar.gz",
         ];
         assert_eq!(made.map(|path| is_refused(path, 1)), [true; 5]);
-        let written = ["web/src/dist.ts", "xtask/src/target.rs", "docs/a.md", "Cargo.toml"];
+        let written = ["web/src/dist.ts", "xtask/src/target.rs", "docs/a.md", "web/dist/.gitkeep"];
         assert_eq!(written.map(|path| is_refused(path, 1)), [false; 4]);
     }
 }
