@@ -143,7 +143,7 @@ fn scenario(args: &Args) -> Result<(String, Vec<String>)> {
     let prompt = prompt.with_context(|| {
         format!("there is no scenario `{}`\nhint: take one of {names}, or say `--prompt`", args.scenario)
     })?;
-    let own = known.filter(|_| args.prompt.is_none()).map_or(&[][..], |(_, _, settings)| settings);
+    let own = known.filter(|_| args.prompt.is_none()).map_or(&[][..], |(_, _, settings)| *settings);
     Ok((prompt, own.iter().map(|word| (*word).to_owned()).chain(args.settings.iter().cloned()).collect()))
 }
 
