@@ -25,7 +25,7 @@ for (const entry of await readdir(DIST, { recursive: true })) {
 }
 
 const manifest = JSON.parse(await readFile(join(DIST, ".vite/manifest.json"), "utf8"));
-const files = new Set(["index.html", "theme.js"]);
+const files = new Set(["index.html", "assets/theme.js"]);
 const visit = (key) => {
   const chunk = manifest[key];
   if (!chunk || files.has(chunk.file)) return;

@@ -13,8 +13,10 @@ const AGENTS: Record<string, { glyph: AgentGlyph; name: string }> = {
 /** What people call an agent type. */
 export const agentName = (type: string): string => AGENTS[type]?.name ?? type;
 
+const CHART: Record<AgentGlyph, string> = { warren: "--c1", opencode: "--c2", gemini: "--c3", claude: "--c4", codex: "--c5" };
+
 /** The token that colours an agent in charts. */
-export const agentColour = (type: string): string => `var(--${AGENTS[type]?.glyph ?? "warren"})`;
+export const agentColour = (type: string): string => `var(${CHART[AGENTS[type]?.glyph ?? "warren"]})`;
 
 export function AgentMark({ type, size = "m" }: { type: string; size?: "m" | "sm" | "xl" }) {
   const glyph = AGENTS[type]?.glyph ?? "warren";

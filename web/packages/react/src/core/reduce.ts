@@ -298,7 +298,9 @@ function reduceOutcome(
       return;
     }
     case "version_committed": {
-      const { version, base, cause, files, blocks, label, seq, timestamp: at } = event;
+      const { version, base, cause, blocks, label, seq, timestamp: at } = event;
+      const { added = 0, changed = 0, removed = 0 } = event.files;
+      const files = { added, changed, removed };
       const runId = event.runId ?? undefined;
       state.versions.put(String(version), { version, base, cause, files, blocks, label, runId, seq, at });
       if (state.session) state.session = { ...state.session, version };

@@ -55,11 +55,11 @@ export type FileNews = {
 
 export type VersionNews = {
   version: number;
-  base: number | null;
+  base: number;
   cause: VersionCause;
   files: FileCounts;
   blocks: number;
-  label?: string;
+  label?: string | null;
   runId?: RunId;
   seq: number;
   at: string;

@@ -42,24 +42,8 @@ export type FileDiff = {
 
 export type VersionDiff = { from: number; to: number; files: FileDiff[]; blocks: Block[] };
 
-export type ArtifactKind =
-  | "web_app" | "pptx" | "docx" | "excel" | "markdown" | "image" | "pdf" | "csv" | "html" | "code";
-
-export type Artifact = {
-  id: string;
-  kind: ArtifactKind;
-  name: string;
-  path: string;
-  sizeBytes: number;
-  hash?: string;
-  port?: number;
-  command?: string;
-  previewUrl?: string;
-  createdSeq?: number;
-  updatedSeq?: number;
-  createdVersion?: number;
-  updatedVersion?: number;
-};
+export type Artifact = components["schemas"]["Artifact"];
+export type ArtifactKind = Artifact["kind"];
 
 export type FileEntry = {
   name: string;
@@ -91,11 +75,3 @@ export type Replay = {
   startedAt: string;
   endedAt?: string;
 };
-
-export type LaterEvent =
-  | { type: "version_committed"; version: number; base: number | null; cause: VersionCause; files: FileCounts; blocks: number; label?: string }
-  | { type: "artifact_created"; artifact: Artifact }
-  | { type: "artifact_updated"; artifact: Artifact; changes: string[] }
-  | { type: "artifact_deleted"; artifact: Artifact }
-  | { type: "port_opened"; port: number; previewUrl?: string }
-  | { type: "port_closed"; port: number };

@@ -165,6 +165,51 @@ export interface components {
          * @enum {string}
          */
         ApprovalStatus: "pending" | "resolved" | "expired";
+        /** @description A thing worth showing. */
+        Artifact: {
+            /** @description What starts it. */
+            command?: string | null;
+            createdSeq?: components["schemas"]["Seq"] | null;
+            createdVersion?: components["schemas"]["Version"] | null;
+            hash?: components["schemas"]["BlobHash"] | null;
+            /** @description The same for the same path, however often it is made and removed. */
+            id: components["schemas"]["ArtifactId"];
+            /** @description How to show it. */
+            kind: components["schemas"]["ArtifactKind"];
+            /** @description A name for people. */
+            name: string;
+            /** @description Relative to the workspace; a directory for an app. An app of which only its port is known has `port:3000`. */
+            path: string;
+            /**
+             * Format: int32
+             * @description Where it listens inside the sandbox, if it does or says it will.
+             */
+            port?: number | null;
+            /** @description Where a browser that was let in sees it. Ask for a way in with `POST …/artifacts/{id}/preview`. */
+            previewUrl?: string | null;
+            /**
+             * Format: int64
+             * @description Bytes of the file, or of all files of the app.
+             */
+            sizeBytes: number;
+            updatedSeq?: components["schemas"]["Seq"] | null;
+            updatedVersion?: components["schemas"]["Version"] | null;
+        };
+        /**
+         * @description The part of an artifact that changed.
+         * @enum {string}
+         */
+        ArtifactChange: "content" | "kind" | "name" | "port" | "command" | "previewUrl";
+        /**
+         * Format: uuid
+         * @description A thing worth showing: the same for the same path of the same session.
+         */
+        ArtifactId: string;
+        /**
+         * @description How an artifact is shown.
+         * @enum {string}
+         */
+        ArtifactKind: "web_app" | "pptx" | "docx" | "excel" | "markdown" | "image" | "pdf" | "csv" | "html" | "code";
         /** @description A place in a request's JSON. */
         At: {
             /** @description Column, from 1. */
@@ -503,6 +548,30 @@ export interface components {
             /** @enum {string} */
             type: "file_changed";
         } | {
+            artifact: components["schemas"]["Artifact"];
+            /** @enum {string} */
+            type: "artifact_created";
+        } | {
+            artifact: components["schemas"]["Artifact"];
+            changes: components["schemas"]["ArtifactChange"][];
+            /** @enum {string} */
+            type: "artifact_updated";
+        } | {
+            artifact: components["schemas"]["Artifact"];
+            /** @enum {string} */
+            type: "artifact_deleted";
+        } | {
+            /** Format: int32 */
+            port: number;
+            previewUrl?: string | null;
+            /** @enum {string} */
+            type: "port_opened";
+        } | {
+            /** Format: int32 */
+            port: number;
+            /** @enum {string} */
+            type: "port_closed";
+        } | {
             /** Format: double */
             costUSD: number;
             summary?: string | null;
@@ -530,6 +599,23 @@ export interface components {
             usage: components["schemas"]["Usage"];
             version?: components["schemas"]["Version"] | null;
         } | {
+            base: components["schemas"]["Version"];
+            /** Format: int64 */
+            blocks: number;
+            cause: components["schemas"]["VersionCause"];
+            files: components["schemas"]["FileCounts"];
+            label?: string | null;
+            restored?: components["schemas"]["Version"] | null;
+            /** @enum {string} */
+            type: "version_committed";
+            version: components["schemas"]["Version"];
+        } | {
+            from: components["schemas"]["Seq"];
+            hash: components["schemas"]["BlobHash"];
+            to: components["schemas"]["Seq"];
+            /** @enum {string} */
+            type: "log_compacted";
+        } | {
             agent: components["schemas"]["AgentType"];
             raw: string;
             /** @enum {string} */
@@ -549,6 +635,24 @@ export interface components {
          * @enum {string}
          */
         FileChange: "created" | "modified" | "deleted";
+        /** @description How many files are different from those of the base. */
+        FileCounts: {
+            /**
+             * Format: int64
+             * @description New ones.
+             */
+            added?: number;
+            /**
+             * Format: int64
+             * @description Other content, mode or kind.
+             */
+            changed?: number;
+            /**
+             * Format: int64
+             * @description Gone.
+             */
+            removed?: number;
+        };
         /** @description Ends something that may be at work. */
         Forced: {
             /** @description Interrupt the run that is going on instead of answering 409. */
@@ -607,6 +711,7 @@ export interface components {
             baseVersion?: components["schemas"]["Version"] | null;
             /** @description Text, or parts. */
             content: components["schemas"]["Content"];
+            from?: components["schemas"]["RunFrom"] | null;
             /** @description The same key gives the same run, for seven days; at most 255 bytes. */
             idempotencyKey?: string | null;
             /** @description The model for this run. */
@@ -694,6 +799,11 @@ export interface components {
          * @enum {string}
          */
         Resolution: "allow" | "allow_always" | "deny" | "expired";
+        /**
+         * @description Where the next run begins when an earlier one left something that is in no version.
+         * @enum {string}
+         */
+        RunFrom: "head" | "version";
         /**
          * Format: uuid
          * @description One message carried out.
@@ -1157,6 +1267,11 @@ export interface components {
          * @description A version of a session. v0 is what it starts with.
          */
         Version: number;
+        /**
+         * @description Why a version was made.
+         * @enum {string}
+         */
+        VersionCause: "run" | "interrupt" | "recovered" | "idle" | "manual" | "restore" | "import" | "fork";
         /**
          * @description What to do with a message that arrives while a run is going on.
          * @enum {string}

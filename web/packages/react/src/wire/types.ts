@@ -1,6 +1,6 @@
 // Names for the generated shapes, so that nobody writes `components["schemas"]`.
 import type { components } from "./generated";
-import type { Artifact, LaterEvent } from "./contract";
+import type { Artifact } from "./contract";
 
 type Schemas = components["schemas"];
 
@@ -44,14 +44,14 @@ export type WhoAmI = Schemas["WhoAmI"];
 export type Problem = Schemas["Problem"];
 export type WhenBusy = Schemas["WhenBusy"];
 
-type Known = Schemas["EventBody"];
+type Known = Exclude<Schemas["EventBody"], { type: "log_compacted" }>;
 type Envelope = Omit<Extract<Schemas["Event"], { type: "text_delta" }>, keyof Extract<Known, { type: "text_delta" }>>;
 
 /** One numbered entry of a session's log. */
-export type Event = Envelope & (Known | LaterEvent);
+export type Event = Envelope & Known;
 export type EventOf<T extends Event["type"]> = Extract<Event, { type: T }>;
 
-/** Stands where entries were dropped after their blocks were complete. It has no number of its own. */
+/** Stands where entries were dropped after their blocks were complete. */
 export type LogCompacted = { type: "log_compacted"; from: number; to: number };
 
 /** What a reader of a log meets. */

@@ -1,0 +1,26 @@
+import type { LogLine } from "@warren/react";
+import { expect, test } from "vitest";
+import { gathered } from "./describe";
+
+const line = (seq: number, body: object) => ({ seq, sessionId: "s", timestamp: "2026-01-01T00:00:00Z", ...body }) as LogLine;
+
+test("deltas of one block are one row, and everything else has its own", () => {
+  const rows = gathered([
+    line(1, { type: "run_started", input: "hi", baseVersion: 2 }),
+    line(2, { type: "text_delta", blockId: "a", delta: "x" }),
+    line(3, { type: "text_delta", blockId: "a", delta: "y" }),
+    line(4, { type: "text_delta", blockId: "b", delta: "z" }),
+    line(5, { type: "weather_changed" }),
+  ]);
+  expect(rows.map((row) => [row.number, row.type, row.text])).toEqual([
+    ["1", "run_started", "from v2 · hi"],
+    ["3", "text_delta", "main · 2 deltas"],
+    ["4", "text_delta", "main · 1 delta"],
+    ["5", "weather_changed", ""],
+  ]);
+});
+
+test("a compacted range says what is kept and what is not", () => {
+  const [row] = gathered([{ type: "log_compacted", from: 1, to: 900 }]);
+  expect(row?.text).toBe("Events 1 to 900 were compacted; their blocks are complete, their typing is not kept.");
+});

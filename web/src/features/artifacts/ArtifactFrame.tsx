@@ -1,0 +1,72 @@
+import { useWarrenClient, type Artifact } from "@warren/react";
+import { useEffect, useRef, useState } from "react";
+import { bytes } from "~/lib/format";
+import { Button } from "~/ui/Button";
+import { Dot } from "~/ui/Dot";
+import { Icon } from "~/ui/Icon";
+import { Segment } from "~/ui/Segment";
+import { hasSource, KINDS } from "../viewers/kinds";
+import { Viewer } from "../viewers/Viewer";
+import { Preview } from "./Preview";
+
+type Props = { sessionId: string; artifact: Artifact };
+
+/** One artifact: what it looks like, or its source. */
+export function ArtifactFrame({ sessionId, artifact }: Props) {
+  const client = useWarrenClient();
+  const frame = useRef<HTMLDivElement>(null);
+  const [mode, setMode] = useState<"preview" | "code">("preview");
+  const [isPhone, setPhone] = useState(false);
+  const [round, setRound] = useState(0);
+  const [seen, setSeen] = useState(artifact.hash ?? artifact.updatedSeq);
+  const now = artifact.hash ?? artifact.updatedSeq;
+  const runs = artifact.kind === "web_app" || artifact.kind === "html";
+  const isStale = runs && seen !== now;
+  const reload = () => {
+    setSeen(now);
+    setRound((n) => n + 1);
+  };
+  useFullKey(frame);
+  const source = `/api/sessions/${encodeURIComponent(sessionId)}/artifacts/${encodeURIComponent(artifact.id)}/content`;
+  return (
+    <div className="frame" ref={frame}>
+      <div className="ftool">
+        <Button icon="reload" aria-label="Reload" onClick={reload} />
+        <span className="url">
+          <Icon name={runs ? "lock" : "file"} size="xs" />
+          <bdi className="cut">{runs && artifact.port ? `preview · port ${artifact.port}` : artifact.path}</bdi>
+          <span className="grow" />
+          {runs && artifact.port ? <><Dot state="run" label="Live" />live</> : <span className="num">{bytes(artifact.sizeBytes)}</span>}
+        </span>
+        {(runs || hasSource(artifact.path)) && artifact.kind !== "web_app" && (
+          <Segment label="How to show it" value={mode} onChange={setMode} choices={[{ value: "preview", label: "Preview" }, { value: "code", label: "Code" }]} />
+        )}
+        {runs && <Button icon="phone" aria-label="Phone size" aria-pressed={isPhone} title="Phone size" onClick={() => setPhone(!isPhone)} />}
+        {artifact.kind !== "web_app" && <a className="btn ghost sq" href={source} download={artifact.name} aria-label="Download"><Icon name="dl" size="s" /></a>}
+        <Button icon="expand" aria-label="Full screen" title="Full screen (F)" onClick={() => void frame.current?.requestFullscreen()} />
+      </div>
+      {isStale && <p className="stale"><Icon name="alert" size="s" />The agent changed this.<button type="button" onClick={reload}>Reload</button></p>}
+      <div className={`stage ${isPhone ? "phone" : ""}`}>
+        {runs && mode === "preview" ? (
+          <Preview key={round} sessionId={sessionId} artifact={artifact} />
+        ) : (
+          <Viewer id={`artifact ${artifact.id}`} path={artifact.path} as={mode === "code" ? "text" : KINDS[artifact.kind]?.view} stamp={`${now} ${round}`} load={() => client.artifactContent(sessionId, artifact.id)} download={source} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** F fills the screen, outside of fields. */
+function useFullKey(frame: React.RefObject<HTMLDivElement | null>) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const inField = (event.target as Element | null)?.closest?.("input, textarea, select, [contenteditable]");
+      if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || inField || document.querySelector("dialog[open]")) return;
+      if (document.fullscreenElement) void document.exitFullscreen();
+      else void frame.current?.requestFullscreen();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [frame]);
+}

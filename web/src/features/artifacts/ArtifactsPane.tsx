@@ -1,0 +1,44 @@
+import { useArtifacts, type Artifact } from "@warren/react";
+import { useState } from "react";
+import { visible } from "~/lib/ansi";
+import { Button } from "~/ui/Button";
+import { Icon } from "~/ui/Icon";
+import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { KINDS } from "../viewers/kinds";
+import { ArtifactFrame } from "./ArtifactFrame";
+import { VersionStrip } from "./VersionStrip";
+
+/** What the agent made worth showing: a shelf, and one of them in a frame. */
+export function ArtifactsPane({ sessionId }: { sessionId: string }) {
+  const { state, error, artifacts, refresh } = useArtifacts(sessionId);
+  const [chosen, setChosen] = useState<string | null>(null);
+  if (state === "loading" && artifacts.length === 0) return <Skeleton rows={3} height={56} />;
+  if (state === "failed" && artifacts.length === 0) {
+    return <Failed title="The artifacts could not be read" action={<Button look="line" onClick={() => void refresh()}>Try again</Button>}>{error instanceof Error ? error.message : ""}</Failed>;
+  }
+  const artifact = artifacts.find((one) => one.id === chosen) ?? newest(artifacts);
+  if (!artifact) return <Empty icon="app">Nothing to show yet. Files the agent puts in <code>outputs/</code> appear here.</Empty>;
+  return (
+    <>
+      <div className="shelf" role="tablist" aria-label="Artifacts of this session">
+        {artifacts.map((one) => {
+          const { icon, name } = KINDS[one.kind] ?? KINDS.code;
+          return (
+            <button key={one.id} type="button" role="tab" aria-selected={one === artifact} onClick={() => setChosen(one.id)}>
+              <span className="k"><Icon name={icon} size="s" />{name}</span>
+              <b className="cut"><bdi>{visible(one.name)}</bdi></b>
+            </button>
+          );
+        })}
+      </div>
+      <ArtifactFrame key={artifact.id} sessionId={sessionId} artifact={artifact} />
+      <VersionStrip sessionId={sessionId} artifact={artifact} />
+    </>
+  );
+}
+
+/** An app first, else what changed last. */
+function newest(artifacts: readonly Artifact[]): Artifact | undefined {
+  const app = artifacts.find((artifact) => artifact.kind === "web_app");
+  return app ?? [...artifacts].sort((a, b) => (b.updatedSeq ?? b.createdSeq ?? 0) - (a.updatedSeq ?? a.createdSeq ?? 0))[0];
+}

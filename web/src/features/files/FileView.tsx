@@ -1,0 +1,62 @@
+import { useVersions, useWarrenClient, type FileNews } from "@warren/react";
+import { useEffect, useMemo, useState } from "react";
+import { compare } from "~/lib/diff";
+import { useNow } from "~/lib/clockwork";
+import { Button } from "~/ui/Button";
+import { DiffView } from "~/ui/DiffView";
+import { Icon } from "~/ui/Icon";
+import { Empty, Skeleton } from "~/ui/Notice";
+import { usePerson } from "../shell/person";
+import { viewOf } from "../viewers/kinds";
+import { asText, useContent } from "../viewers/useContent";
+import { Viewer } from "../viewers/Viewer";
+import { FileEditor } from "./FileEditor";
+
+type Props = { sessionId: string; path: string; change: FileNews | undefined; onClose: () => void };
+
+/** One file: as it is, since the last version, or to be edited. */
+export function FileView({ sessionId, path, change, onClose }: Props) {
+  const client = useWarrenClient();
+  const { versions } = useVersions(sessionId);
+  const { mayRun } = usePerson();
+  const [mode, setMode] = useState<"view" | "since" | "edit">("view");
+  const now = useNow(change !== undefined);
+  const isWriting = change !== undefined && now - Date.parse(change.at) < 4_000;
+  const folder = path.split("/").slice(0, -1);
+  const last = versions[0]?.version;
+  const isText = ["text", "markdown", "csv"].includes(viewOf(path));
+  const address = `/api/sessions/${encodeURIComponent(sessionId)}/fs/read?path=${encodeURIComponent(path)}`;
+  return (
+    <section className="viewer" aria-label={path}>
+      <div className="vh-bar">
+        <span className="cut"><span className="sub">{folder.map((part) => `${part} / `)}</span><b><bdi>{path.split("/").at(-1)}</bdi></b></span>
+        {isWriting && <span className="chip acc">agent is writing</span>}
+        <span className="grow" />
+        {isText && last !== undefined && last > 0 && <Button aria-pressed={mode === "since"} onClick={() => setMode(mode === "since" ? "view" : "since")}>Since v{last}</Button>}
+        {isText && mayRun && mode !== "edit" && <Button onClick={() => setMode("edit")}>Edit</Button>}
+        <a className="btn ghost sq" href={address} download={path.split("/").at(-1)} aria-label="Download"><Icon name="dl" size="s" /></a>
+        <Button icon="x" aria-label="Close the file" onClick={onClose} />
+      </div>
+      {mode === "view" && <Viewer id={`file ${sessionId} ${path}`} path={path} stamp={change?.seq} load={() => client.readFile(sessionId, path)} download={address} />}
+      {mode === "since" && last !== undefined && <Since sessionId={sessionId} path={path} version={last} stamp={change?.seq} />}
+      {mode === "edit" && <FileEditor sessionId={sessionId} path={path} stamp={change?.seq} onDone={() => setMode("view")} />}
+    </section>
+  );
+}
+
+/** The file now beside what it was in a version. */
+function Since({ sessionId, path, version, stamp }: { sessionId: string; path: string; version: number; stamp: unknown }) {
+  const client = useWarrenClient();
+  const now = useContent(`file ${sessionId} ${path}`, () => client.readFile(sessionId, path), stamp);
+  const [before, setBefore] = useState<string | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    client.readVersionFile(sessionId, version, path, stop.signal).then((response) => response.text()).then(setBefore, () => stop.signal.aborted || setBefore(""));
+    return () => stop.abort();
+  }, [client, sessionId, version, path]);
+  const text = now.data ? asText(now.data.bytes) : null;
+  const diff = useMemo(() => (before !== null && text !== null ? compare(before, text) : null), [before, text]);
+  if (!diff) return <Skeleton rows={8} height={20} />;
+  if (diff.hunks.length === 0) return <Empty icon="diff">Nothing differs from v{version}.</Empty>;
+  return <div className="cmp-diff"><DiffView path={path} diff={diff} label={`${path} since version ${version}`} /></div>;
+}

@@ -1,0 +1,63 @@
+import { useVersions, useWorkspaceFiles, type FileNews } from "@warren/react";
+import { useMemo, useRef, useState } from "react";
+import { plural } from "~/lib/format";
+import { Button } from "~/ui/Button";
+import { Icon } from "~/ui/Icon";
+import { Failed } from "~/ui/Notice";
+import { toast } from "~/ui/toasts";
+import { usePerson } from "../shell/person";
+import { FileView } from "./FileView";
+import { FileTree } from "./FileTree";
+
+/** The session's files as they are now: a tree, and one of them. */
+export function FilesPane({ sessionId }: { sessionId: string }) {
+  const root = useWorkspaceFiles(sessionId, "");
+  const { versions } = useVersions(sessionId);
+  const { mayRun } = usePerson();
+  const [words, setWords] = useState("");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [dropping, setDropping] = useState(false);
+  const [sending, setSending] = useState<number | null>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const saved = versions[0]?.seq ?? 0;
+  const changes = useMemo(() => new Map(root.changes.filter((change) => change.seq > saved).map((change): [string, FileNews] => [change.path, change])), [root.changes, saved]);
+  const send = async (files: readonly File[]) => {
+    if (files.length === 0) return;
+    setSending(files.length);
+    try {
+      await root.upload(files);
+      toast({ title: `${plural(files.length, "file")} uploaded`, text: "The agent finds them in user-input/.", icon: "upl" });
+      await root.refresh();
+    } catch (error) {
+      toast({ title: "The upload failed", text: error instanceof Error ? error.message : undefined, warn: true, icon: "alert" });
+    } finally {
+      setSending(null);
+    }
+  };
+  return (
+    <div
+      className={`files-pane ${dropping ? "drop" : ""}`}
+      onDragOver={(event) => { if (mayRun && event.dataTransfer.types.includes("Files")) { event.preventDefault(); setDropping(true); } }}
+      onDragLeave={() => setDropping(false)}
+      onDrop={(event) => { event.preventDefault(); setDropping(false); if (mayRun) void send([...event.dataTransfer.files]); }}
+    >
+      <div className="ptool">
+        <label className="find grow find-s">
+          <Icon name="search" size="s" />
+          <span className="vh">Filter files</span>
+          <input placeholder="Filter files" value={words} onChange={(event) => setWords(event.target.value)} />
+        </label>
+        {mayRun && <Button look="line" icon="upl" aria-label={sending ? `Uploading ${plural(sending, "file")}` : "Upload files"} disabled={sending !== null} onClick={() => picker.current?.click()} />}
+        <a className="btn line sq" href={`/api/sessions/${encodeURIComponent(sessionId)}/fs/archive?path=`} download aria-label="Download all as archive"><Icon name="dl" size="s" /></a>
+        <input ref={picker} type="file" multiple hidden onChange={(event) => { void send([...(event.target.files ?? [])]); event.target.value = ""; }} />
+      </div>
+      {root.data?.source === "version" && <p className="pane-note muted">The sandbox sleeps; these are the files of the last version.</p>}
+      {root.state === "failed" && !root.data ? (
+        <Failed title="The files could not be read" action={<Button look="line" onClick={() => void root.refresh()}>Try again</Button>}>{root.error instanceof Error ? root.error.message : ""}</Failed>
+      ) : (
+        <FileTree sessionId={sessionId} changes={changes} words={words} chosen={chosen} onChoose={setChosen} />
+      )}
+      {chosen !== null && <FileView key={chosen} sessionId={sessionId} path={chosen} change={changes.get(chosen)} onClose={() => setChosen(null)} />}
+    </div>
+  );
+}

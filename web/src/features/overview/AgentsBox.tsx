@@ -1,0 +1,63 @@
+import { useResource, useWarrenClient, type AgentItem } from "@warren/react";
+import { useState } from "react";
+import { bytes } from "~/lib/format";
+import { AgentMark, agentName } from "~/ui/AgentMark";
+import { Button } from "~/ui/Button";
+import { Confirm } from "~/ui/Confirm";
+import { Icon } from "~/ui/Icon";
+import { Failed, Skeleton } from "~/ui/Notice";
+import { usePerson } from "../shell/person";
+
+/** The agents, and whether their programs are here. */
+export function AgentsBox() {
+  const client = useWarrenClient();
+  const list = useResource("agents", () => client.agents());
+  return (
+    <div className="box">
+      <div className="h"><h2 className="grow">Agents installed</h2></div>
+      {list.state === "loading" && <Skeleton rows={5} height={38} />}
+      {list.state === "failed" && !list.data && <Failed title="The agents could not be read" action={<Button look="line" onClick={() => void list.refresh()}>Try again</Button>}>{list.error instanceof Error ? list.error.message : ""}</Failed>}
+      <ul className="al">{list.data?.agents.map((agent) => <AgentRow key={agent.name} agent={agent} onChanged={list.refresh} />)}</ul>
+    </div>
+  );
+}
+
+function AgentRow({ agent, onChanged }: { agent: AgentItem; onChanged: () => Promise<void> }) {
+  const client = useWarrenClient();
+  const { scope } = usePerson();
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState<string | null>(null);
+  const [removing, setRemoving] = useState(false);
+  const install = async () => {
+    setBusy(true);
+    setFailed(null);
+    try {
+      await client.installAgent(agent.name);
+      await onChanged();
+    } catch (error) {
+      setFailed(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  const isAdmin = scope === "admin";
+  const isOld = agent.installedVersion && agent.pinnedVersion && agent.installedVersion !== agent.pinnedVersion;
+  return (
+    <li>
+      <AgentMark type={agent.name} />
+      <b>{agentName(agent.name)}</b>
+      <span className="rt num">
+        {failed && <span className="dlg-bad cut" role="alert" title={failed}>{failed}</span>}
+        {agent.ready && !agent.pinnedVersion && <>with Warren <Icon name="check" size="s" className="ok" /></>}
+        {agent.installedVersion && !isOld && <>{agent.installedVersion}{agent.sizeBytes ? ` · ${bytes(agent.sizeBytes)}` : ""} <Icon name="check" size="s" className="ok" /></>}
+        {isOld && <span className="wr">{agent.installedVersion}, update to {agent.pinnedVersion}</span>}
+        {isAdmin && agent.pinnedVersion && (!agent.installedVersion || isOld) && <Button look="line" disabled={busy} onClick={() => void install()}>{busy ? "Installing…" : isOld ? "Update" : "Install"}</Button>}
+        {isAdmin && agent.installedVersion && !isOld && <Button icon="x" aria-label={`Remove ${agentName(agent.name)}`} onClick={() => setRemoving(true)} />}
+      </span>
+      {removing && (
+        <Confirm title={`Remove ${agentName(agent.name)}?`} action="Remove" onClose={() => setRemoving(false)} onConfirm={async () => { await client.removeAgent(agent.name); await onChanged(); }}>
+          Its program is taken off this machine. Sessions with it are kept and can be read; to go on with one, install it again.
+        </Confirm>
+      )}
+    </li>
+  );
+}

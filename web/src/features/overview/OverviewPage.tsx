@@ -1,0 +1,66 @@
+import { useSessionList } from "@warren/react";
+import { useState } from "react";
+import { cost, short } from "~/lib/format";
+import { Button } from "~/ui/Button";
+import { Failed, Skeleton } from "~/ui/Notice";
+import { Segment } from "~/ui/Segment";
+import { Burger } from "../shell/TopBar";
+import { AgentsBox } from "./AgentsBox";
+import { CostChart } from "./CostChart";
+import { DoctorBox } from "./DoctorBox";
+import { exportCsv } from "./exportCsv";
+import { SandboxesBox } from "./SandboxesBox";
+import type { Span } from "./spending";
+import { TokenChart } from "./TokenChart";
+import { useSpending } from "./useSpending";
+
+const SPANS = [{ value: "day", label: "24 h" }, { value: "fortnight", label: "14 days" }, { value: "quarter", label: "90 days" }] as const;
+
+/** The whole server: what runs, what was spent, what the machine gives. */
+export function OverviewPage() {
+  const [span, setSpan] = useState<Span>("fortnight");
+  const spending = useSpending(span);
+  const { sessions, hasMore } = useSessionList();
+  const spent = spending.data ?? [];
+  const name = SPANS.find((one) => one.value === span)?.label ?? "";
+  const running = sessions.filter((session) => session.activeRunId);
+  const tokens = spent.reduce((sum, one) => sum + one.cached + one.input + one.output, 0);
+  const cached = spent.reduce((sum, one) => sum + one.cached, 0);
+  const total = spent.reduce((sum, one) => sum + one.cost, 0);
+  const versions = sessions.reduce((sum, session) => sum + session.version, 0);
+  return (
+    <>
+      <header className="top">
+        <Burger />
+        <h1>Overview</h1>
+        <span className="grow" />
+        <Segment label="Span of time" value={span} onChange={setSpan} choices={SPANS} />
+        <Button look="line" icon="dl" className="hide-s" disabled={spent.length === 0} onClick={() => exportCsv(spent)}>Export</Button>
+      </header>
+      <section className="page overview" aria-label="Overview">
+        <div className="ov-in">
+          <div className="kpis">
+            <Kpi label="Running now" value={String(running.length)} note={running.length === 0 ? "Nothing works at the moment" : running.map((session) => session.name ?? "Unnamed").slice(0, 2).join(", ")} />
+            <Kpi label={`Tokens, ${name}`} value={short(tokens)} note={tokens > 0 ? `${Math.round((cached / tokens) * 100)} % read from cache` : "No model was called"} />
+            <Kpi label={`Cost, ${name}`} value={cost(total)} note={`${cost(spent.at(-1)?.cost ?? 0)} ${span === "day" ? "in the last two hours" : span === "fortnight" ? "today" : "this week"}`} />
+            <Kpi label="Versions kept" value={`${short(versions)}${hasMore ? "+" : ""}`} note={`in ${sessions.length}${hasMore ? "+" : ""} sessions`} />
+          </div>
+          {spending.state === "failed" && <Failed title="What was spent could not be read" action={<Button look="line" onClick={() => void spending.refresh()}>Try again</Button>}>{spending.error instanceof Error ? spending.error.message : ""}</Failed>}
+          {spending.state === "loading" ? <Skeleton rows={6} height={30} /> : <div className="two"><CostChart spent={spent} /><TokenChart spent={spent} /></div>}
+          <div className="two"><SandboxesBox /><AgentsBox /></div>
+          <DoctorBox />
+        </div>
+      </section>
+    </>
+  );
+}
+
+function Kpi({ label, value, note }: { label: string; value: string; note: string }) {
+  return (
+    <div className="kpi">
+      <div className="l">{label}</div>
+      <div className="v">{value}</div>
+      <div className="n cut"><bdi>{note}</bdi></div>
+    </div>
+  );
+}

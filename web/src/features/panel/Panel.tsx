@@ -1,0 +1,46 @@
+import { useAgentSession, useArtifacts, useVersions, useWorkspaceFiles } from "@warren/react";
+import type { Tab } from "~/lib/router";
+import { Button } from "~/ui/Button";
+import { Tabs } from "~/ui/Tabs";
+import { ActivityPane } from "../activity/ActivityPane";
+import { ArtifactsPane } from "../artifacts/ArtifactsPane";
+import { FilesPane } from "../files/FilesPane";
+import { VersionsPane } from "../versions/VersionsPane";
+import { usePanelWidth } from "./usePanelWidth";
+
+export type PanelProps = { sessionId: string; tab: Tab; onTab: (tab: Tab) => void; onClose: () => void };
+
+const PANES = { artifacts: ArtifactsPane, files: FilesPane, versions: VersionsPane, activity: ActivityPane };
+
+/** What a session made, beside its conversation. */
+export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
+  const { artifacts } = useArtifacts(sessionId);
+  const { versions } = useVersions(sessionId);
+  const { changes } = useWorkspaceFiles(sessionId);
+  const { session } = useAgentSession(sessionId);
+  const width = usePanelWidth(tab === "files" || tab === "versions" ? 540 : 456);
+  const Pane = PANES[tab];
+  const since = changes.length;
+  return (
+    <aside className="panel" aria-label="Panel">
+      <div className="panel-grip" role="separator" aria-label="Width of the panel" aria-orientation="vertical" aria-valuemin={360} aria-valuemax={900} aria-valuenow={width.px} tabIndex={0} {...width.grip} />
+      <div className="panel-head">
+        <Tabs
+          label="Panel"
+          value={tab}
+          onChange={onTab}
+          items={[
+            { value: "artifacts", label: "Artifacts", note: artifacts.length || undefined },
+            { value: "files", label: "Files", note: since ? `${since} changed` : undefined },
+            { value: "versions", label: "Versions", note: versions.length || session?.version || undefined },
+            { value: "activity", label: "Activity" },
+          ]}
+        />
+        <Button icon="x" className="panel-close" aria-label="Close the panel" onClick={onClose} />
+      </div>
+      <div className="pane" role="tabpanel" id={`pane-${tab}`} aria-labelledby={`tab-${tab}`}>
+        <Pane sessionId={sessionId} />
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,55 @@
+import { useResource, useWarrenClient, type AgentProfile } from "@warren/react";
+import { useState } from "react";
+import { plural } from "~/lib/format";
+import { Button } from "~/ui/Button";
+import { Confirm } from "~/ui/Confirm";
+import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { usePerson } from "../shell/person";
+import { ProfileEditor } from "./ProfileEditor";
+
+/** What agents are given. */
+export function ProfilesBox() {
+  const client = useWarrenClient();
+  const { scope } = usePerson();
+  const list = useResource("profiles", () => client.profiles());
+  const [open, setOpen] = useState<AgentProfile | "new" | null>(null);
+  const [removing, setRemoving] = useState<AgentProfile | null>(null);
+  const profiles = list.data?.profiles ?? [];
+  const isAdmin = scope === "admin";
+  return (
+    <div className="box">
+      <div className="h"><h2 className="grow">Profiles</h2>{isAdmin && <Button look="line" icon="plus" onClick={() => setOpen("new")}>New profile</Button>}</div>
+      {list.state === "loading" && <Skeleton rows={3} height={38} />}
+      {list.state === "failed" && !list.data && <Failed title="The profiles could not be read" action={<Button look="line" onClick={() => void list.refresh()}>Try again</Button>}>{list.error instanceof Error ? list.error.message : ""}</Failed>}
+      {list.data && profiles.length === 0 && <Empty icon="list">No profile yet. A profile is what an agent is given: instructions, skills, commands, tools and files.</Empty>}
+      <ul className="al">
+        {profiles.map((profile) => (
+          <li key={profile.id}>
+            <b><bdi>{profile.name || profile.id}</bdi></b>
+            <span className="muted cut"><bdi>{profile.description || summary(profile)}</bdi></span>
+            <span className="rt">
+              <Button onClick={() => setOpen(profile)}>{isAdmin ? "Edit" : "Show"}</Button>
+              {isAdmin && <Button aria-label={`Remove ${profile.name || profile.id}`} icon="x" onClick={() => setRemoving(profile)} />}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {open && <ProfileEditor profile={open === "new" ? null : open} mayWrite={isAdmin} onClose={() => setOpen(null)} onSaved={() => { setOpen(null); void list.refresh(); }} />}
+      {removing && (
+        <Confirm title={`Remove ${removing.name || removing.id}?`} action="Remove" onClose={() => setRemoving(null)} onConfirm={async () => { await client.deleteProfile(removing.id ?? ""); await list.refresh(); }}>
+          Sessions that were made with it keep what they were given.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function summary(profile: AgentProfile): string {
+  const parts = [
+    profile.skills?.length ? plural(profile.skills.length, "skill") : "",
+    profile.subagents?.length ? plural(profile.subagents.length, "subagent") : "",
+    profile.commands?.length ? plural(profile.commands.length, "command") : "",
+    profile.systemPrompt ? "instructions" : "",
+  ].filter(Boolean);
+  return parts.join(", ") || "as the agent comes";
+}

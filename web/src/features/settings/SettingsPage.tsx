@@ -1,0 +1,52 @@
+import { useWarrenClient } from "@warren/react";
+import { useState } from "react";
+import { setTheme, useTheme } from "~/lib/theme";
+import { Button } from "~/ui/Button";
+import { Segment } from "~/ui/Segment";
+import { usePerson } from "../shell/person";
+import { Burger } from "../shell/TopBar";
+import { ProfilesBox } from "./ProfilesBox";
+import { TokensBox } from "./TokensBox";
+
+/** The person, the tokens, the profiles. */
+export function SettingsPage() {
+  const client = useWarrenClient();
+  const person = usePerson();
+  const theme = useTheme();
+  const [failed, setFailed] = useState<string | null>(null);
+  const signOut = async () => {
+    try {
+      await client.signOut();
+      location.assign("/");
+    } catch (error) {
+      setFailed(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <>
+      <header className="top"><Burger /><h1>Settings</h1></header>
+      <section className="page" aria-label="Settings">
+        <div className="ov-in">
+          <div className="box">
+            <div className="h"><h2 className="grow">You</h2></div>
+            <ul className="al">
+              <li><b>Signed in as</b><span className="rt"><bdi>{person.name}</bdi> · {scopeWords(person.scope)} <Button look="line" onClick={() => void signOut()}>Sign out</Button></span></li>
+              <li><b>Theme</b><span className="rt"><Segment label="Theme" value={theme} onChange={setTheme} choices={[{ value: "light", label: "Light" }, { value: "dark", label: "Dark" }]} /></span></li>
+            </ul>
+            {failed && <p className="dlg-bad m-3" role="alert">{failed}</p>}
+          </div>
+          {person.scope.startsWith("admin") && <TokensBox />}
+          <ProfilesBox />
+        </div>
+      </section>
+    </>
+  );
+}
+
+/** What a scope allows, in words. */
+export function scopeWords(scope: string): string {
+  if (scope === "admin") return "may do everything";
+  if (scope === "admin:ro") return "may read everything";
+  const project = /^project:(.+?)(:ro)?$/.exec(scope);
+  return project ? `${project[2] ? "may read" : "may work in"} project ${project[1]}` : scope;
+}

@@ -1,0 +1,62 @@
+import { useResource, useWarrenClient, type TokenCreated, type TokenItem } from "@warren/react";
+import { useState } from "react";
+import { when } from "~/lib/format";
+import { Button } from "~/ui/Button";
+import { Confirm } from "~/ui/Confirm";
+import { CopyButton } from "~/ui/CopyButton";
+import { Dialog } from "~/ui/Dialog";
+import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { usePerson } from "../shell/person";
+import { NewToken } from "./NewToken";
+import { scopeWords } from "./SettingsPage";
+
+/** Who may come in. Secrets are shown once, when they are made. */
+export function TokensBox() {
+  const client = useWarrenClient();
+  const { scope } = usePerson();
+  const list = useResource("tokens", () => client.tokens());
+  const [open, setOpen] = useState<"new" | TokenItem | TokenCreated | null>(null);
+  const tokens = list.data?.tokens ?? [];
+  return (
+    <div className="box scrollx" tabIndex={0} role="region" aria-label="Tokens">
+      <div className="h"><h2 className="grow">Tokens</h2>{scope === "admin" && <Button look="line" icon="plus" onClick={() => setOpen("new")}>New token</Button>}</div>
+      {list.state === "loading" && <Skeleton rows={3} height={34} />}
+      {list.state === "failed" && !list.data && <Failed title="The tokens could not be read" action={<Button look="line" onClick={() => void list.refresh()}>Try again</Button>}>{list.error instanceof Error ? list.error.message : ""}</Failed>}
+      {list.data && tokens.length === 0 && <Empty icon="key">No token yet. Make one for each person and program, so that one can be revoked alone.</Empty>}
+      {tokens.length > 0 && (
+        <table className="tbl num">
+          <thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Made</th><th scope="col">Ends</th><th scope="col"><span className="vh">Revoke</span></th></tr></thead>
+          <tbody>
+            {tokens.map((token) => (
+              <tr key={token.tokenId}>
+                <td><bdi className="nm">{token.name}</bdi></td>
+                <td>{scopeWords(token.scope)}</td>
+                <td>{when(token.createdAt)}</td>
+                <td>{token.expiresAt ? when(token.expiresAt) : "never"}</td>
+                <td>{scope === "admin" && <Button aria-label={`Revoke ${token.name}`} onClick={() => setOpen(token)}>Revoke</Button>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {open === "new" && <NewToken onClose={() => setOpen(null)} onMade={(made) => { setOpen(made); void list.refresh(); }} />}
+      {open !== null && open !== "new" && "secret" in open && <Secret made={open} onClose={() => setOpen(null)} />}
+      {open !== null && open !== "new" && !("secret" in open) && (
+        <Confirm title={`Revoke ${open.name}?`} action="Revoke" onClose={() => setOpen(null)} onConfirm={async () => { await client.revokeToken(open.tokenId); await list.refresh(); }}>
+          It stops working at once. What was done with it is kept.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function Secret({ made, onClose }: { made: TokenCreated; onClose: () => void }) {
+  return (
+    <Dialog label="The new token" onClose={onClose}>
+      <h2>{made.name}</h2>
+      <p className="sub">This is shown once and not kept here. Copy it now.</p>
+      <div className="secret"><code>{made.secret}</code><CopyButton text={made.secret} label="Copy the token" /></div>
+      <div className="dlg-acts"><Button look="ink" onClick={onClose}>Done</Button></div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,43 @@
+// A profile between its whole form and the fields of a form. Pure.
+import type { AgentProfile } from "@warren/react";
+
+export type ProfileForm = { name: string; description: string; model: string; systemPrompt: string; egressAllow: string[]; environment: string[] };
+
+export const toForm = (profile: AgentProfile): ProfileForm => ({
+  name: profile.name ?? "",
+  description: profile.description ?? "",
+  model: profile.model ?? "",
+  systemPrompt: profile.systemPrompt ?? "",
+  egressAllow: profile.egressAllow ?? [],
+  environment: Object.entries(profile.environmentVariables ?? {}).map(([name, value]) => `${name}=${value}`),
+});
+
+/** The profile with the form's fields in it; what the form does not show stays. */
+export function fromForm(profile: AgentProfile, form: ProfileForm): AgentProfile {
+  const environment = form.environment.filter((line) => line.trim() !== "").map((line) => {
+    const cut = line.indexOf("=");
+    return cut < 0 ? [line, ""] : [line.slice(0, cut), line.slice(cut + 1)];
+  });
+  return {
+    ...profile,
+    name: form.name || undefined,
+    description: form.description || undefined,
+    model: form.model || undefined,
+    systemPrompt: form.systemPrompt || undefined,
+    egressAllow: form.egressAllow,
+    environmentVariables: Object.fromEntries(environment),
+  };
+}
+
+export const linesOf = (text: string): string[] => (text === "" ? [] : text.split("\n"));
+
+export function parseProfile(text: string): AgentProfile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`This is not JSON yet: ${error instanceof Error ? error.message : ""}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("A profile is an object: { … }");
+  return value as AgentProfile;
+}

@@ -1,0 +1,111 @@
+import type { Replay, Version } from "@warren/react";
+import { useState, type ReactNode } from "react";
+import { cost, plural, when } from "~/lib/format";
+import { navigate, sessionPath } from "~/lib/router";
+import { Button } from "~/ui/Button";
+import { Confirm } from "~/ui/Confirm";
+import { Icon } from "~/ui/Icon";
+import { toast } from "~/ui/toasts";
+import { usePerson } from "../shell/person";
+import { LabelField } from "./LabelField";
+import { ReplayDialog } from "./ReplayDialog";
+import { inShort } from "./replay";
+
+type Actions = {
+  fork: (options: { version?: number }) => Promise<{ sessionId: string }>;
+  restore: (version: number) => Promise<Version>;
+  label: (version: number, label: string | null) => Promise<Version>;
+  replay: (runId: string) => Promise<unknown>;
+};
+
+type Props = {
+  sessionId: string;
+  version: Version;
+  title: string;
+  isSelected: boolean;
+  isLatest: boolean;
+  replay: Replay | null;
+  actions: Actions;
+  onSelect: () => void;
+  /** Forks that left here; they stand above it. */
+  children: ReactNode;
+};
+
+/** One version on the line. */
+export function VersionNode(props: Props) {
+  const { version, title, isSelected, replay, onSelect, children } = props;
+  const [open, setOpen] = useState<"label" | "restore" | "replay" | null>(null);
+  const { added = 0, changed = 0, removed = 0 } = version.files;
+  const files = added + changed + removed;
+  return (
+    <>
+      {children}
+      <div className={`vn ${isSelected ? "sel" : ""}`}>
+        <span className="rg num" aria-hidden="true">{version.version}</span>
+        <button type="button" className="vpick" aria-pressed={isSelected} aria-label={`Version ${version.version}: ${title}`} onClick={onSelect} />
+        {open === "label" ? (
+          <LabelField label={version.label ?? ""} onSave={(label) => props.actions.label(version.version, label)} onDone={() => setOpen(null)} />
+        ) : (
+          <b className="cut"><bdi>{title}</bdi></b>
+        )}
+        <span className="mt num">
+          {when(version.createdAt)} · {plural(version.blocks, "block")}{version.costUSD > 0 && ` · ${cost(version.costUSD)}`}
+          {version.shared && " · shared workspace"}
+          {replay && !isSelected && <ReplayChip replay={replay} onOpen={() => setOpen("replay")} />}
+        </span>
+        <span className="rt num">
+          {files === 0 ? "no file" : plural(files, "file")}
+          <br />
+          {added > 0 && <span className="plus">+{added} </span>}
+          {changed > 0 && <span>~{changed} </span>}
+          {removed > 0 && <span className="minus">−{removed}</span>}
+        </span>
+        {isSelected && <Acts {...props} onOpen={setOpen} />}
+      </div>
+      {open === "restore" && (
+        <Confirm title={`Go back to v${version.version}?`} action="Restore" onClose={() => setOpen(null)} onConfirm={async () => {
+          const made = await props.actions.restore(version.version);
+          toast({ title: `Back at v${version.version}`, text: `Saved as v${made.version}. Later versions are kept.`, icon: "undo" });
+        }}>
+          The sandbox ends, and files and conversation become those of v{version.version}, as a new version. Nothing is lost: later versions stay on the line.
+        </Confirm>
+      )}
+      {open === "replay" && replay && <ReplayDialog sessionId={props.sessionId} replay={replay} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+function Acts({ version, isLatest, replay, actions, onOpen }: Props & { onOpen: (open: "label" | "restore" | "replay") => void }) {
+  const { mayRun } = usePerson();
+  const [failed, setFailed] = useState<string | null>(null);
+  const attempt = (work: Promise<unknown>) => {
+    setFailed(null);
+    work.catch((error: unknown) => setFailed(error instanceof Error ? error.message : String(error)));
+  };
+  const fork = async () => {
+    const made = await actions.fork({ version: version.version });
+    navigate(sessionPath(made.sessionId));
+    toast({ title: "Forked", text: `A new session begins from v${version.version}.`, icon: "fork" });
+  };
+  return (
+    <div className="vacts">
+      {mayRun && <Button look="ink" icon="fork" onClick={() => attempt(fork())}>Fork</Button>}
+      {mayRun && !isLatest && <Button look="line" icon="undo" onClick={() => onOpen("restore")}>Restore</Button>}
+      {mayRun && version.runId && <Button look="line" icon="play" disabled={replay?.status === "running"} onClick={() => attempt(actions.replay(version.runId ?? ""))}>Replay</Button>}
+      {mayRun && <Button look="ghost" icon="pencil" onClick={() => onOpen("label")}>{version.label ? "Rename" : "Name"}</Button>}
+      <span className="grow" />
+      {replay && <ReplayChip replay={replay} onOpen={() => onOpen("replay")} />}
+      {failed && <p className="dlg-bad vfail" role="alert">{failed}</p>}
+    </div>
+  );
+}
+
+function ReplayChip({ replay, onOpen }: { replay: Replay; onOpen: () => void }) {
+  const { text, tone } = inShort(replay);
+  return (
+    <button type="button" className={`chip ${tone}`} onClick={onOpen}>
+      {tone === "" && replay.status === "done" && <Icon name="check" size="xs" />}
+      {text}
+    </button>
+  );
+}

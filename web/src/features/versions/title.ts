@@ -1,0 +1,28 @@
+// What a version is called: its label, else what was asked for, else why it was made. Pure.
+import type { Content, Run, Version, VersionCause } from "@warren/react";
+
+const WHY: Record<VersionCause, string> = {
+  run: "A run",
+  interrupt: "Stopped early",
+  recovered: "Saved after a failed run",
+  idle: "Saved when the sandbox slept",
+  manual: "Saved by hand",
+  restore: "Went back",
+  import: "Imported",
+  fork: "Forked",
+};
+
+export function titleOf(version: Version, runs: readonly Run[]): string {
+  if (version.label) return version.label;
+  if (version.version === 0) return "Where the session starts";
+  const run = runs.find((one) => one.runId === version.runId);
+  const asked = run && firstLine(run.content);
+  if (version.cause === "interrupt" && asked) return `Stopped: ${asked}`;
+  return (version.cause === "run" && asked) || WHY[version.cause] || version.cause;
+}
+
+function firstLine(content: Content): string {
+  const text = typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : "")).join(" ");
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
