@@ -44,13 +44,21 @@ pub struct Options {
     pub body_limit: usize,
     /// Cookies travel over TLS only: for a server behind a proxy that speaks it.
     pub secure_cookies: bool,
+    /// Where previews are shown from, as sources of a content security policy; hosts below `localhost` always are.
+    pub preview_frames: Vec<String>,
 }
 
 impl Options {
     /// The defaults for a listener.
     #[must_use]
     pub fn new(listen: SocketAddr) -> Self {
-        Self { listen, allowed_hosts: Vec::new(), body_limit: 1024 * 1024, secure_cookies: false }
+        Self {
+            listen,
+            allowed_hosts: Vec::new(),
+            body_limit: 1024 * 1024,
+            secure_cookies: false,
+            preview_frames: Vec::new(),
+        }
     }
 
     /// Whether nobody but this machine can reach the server. Other names mean that a proxy stands before it.

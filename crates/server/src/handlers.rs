@@ -6,6 +6,7 @@ pub(crate) mod auth;
 pub(crate) mod events;
 pub(crate) mod machine;
 pub(crate) mod messages;
+pub(crate) mod page;
 pub(crate) mod profiles;
 pub(crate) mod records;
 pub(crate) mod runs;

@@ -1,4 +1,4 @@
-//! Speaks HTTP: REST and server-sent events, in front of the gateway and the runtime.
+//! Speaks HTTP: REST, server-sent events and the web page, in front of the gateway and the runtime.
 //!
 //! In: requests. Out: what the runtime recorded, as [`warren_wire`] shapes it; every failure as a problem document.
 //! A request passes the edge (request id, `Host`, `Origin`, panics), then the one choke point (who are you, may you),
@@ -28,6 +28,7 @@ mod sse;
 mod convert;
 mod error_pages;
 mod handlers;
+mod page;
 
 pub use deps::{Deps, Options, RenderMetrics};
 pub use router::router;

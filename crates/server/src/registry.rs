@@ -5,8 +5,8 @@ use warren_wire::RouteName;
 use crate::{
     choke::Handler,
     handlers::{
-        agents, approvals, auth, events, machine, messages, profiles, records, runs, sandboxes, sessions,
-        tokens, versions,
+        agents, approvals, auth, events, machine, messages, page, profiles, records, runs, sandboxes,
+        sessions, tokens, versions,
     },
 };
 
@@ -27,6 +27,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::AuthLink => boxed!(auth::link),
         RouteName::AuthSignIn => boxed!(auth::sign_in),
         RouteName::AuthSignOut => boxed!(auth::sign_out),
+        RouteName::AuthSignInToken => boxed!(auth::sign_in_with_token),
         RouteName::AuthWhoAmI => boxed!(auth::who_am_i),
         RouteName::BlobGet => boxed!(records::blob),
         RouteName::DoctorGet => boxed!(machine::doctor),
@@ -37,6 +38,8 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::MessageSend => boxed!(messages::send),
         RouteName::Metrics => boxed!(machine::metrics),
         RouteName::OpenApi => boxed!(machine::openapi),
+        RouteName::PageFile => boxed!(page::asset),
+        RouteName::PageGet => boxed!(page::home),
         RouteName::ProfileDelete => boxed!(profiles::delete),
         RouteName::ProfileGet => boxed!(profiles::get),
         RouteName::ProfileList => boxed!(profiles::list),

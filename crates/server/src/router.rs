@@ -4,6 +4,7 @@ use axum::{
     Router,
     extract::Request,
     middleware,
+    response::{IntoResponse, Response},
     routing::{MethodFilter, on},
 };
 use warren_domain::ErrorCode;
@@ -11,16 +12,17 @@ use warren_wire::{Method, ROUTES};
 
 use crate::{
     choke,
-    deps::{Deps, Shared},
+    deps::{App, Deps, Shared},
     edge,
     failure::Failure,
-    registry, socket,
+    page, registry, socket,
 };
 
 /// All routes of the table, behind the edge and the choke point.
 pub fn router(deps: Deps) -> Router {
     let app = Shared::new(deps);
     let mut router = Router::new();
+    let fallback = app.clone();
     for route in ROUTES {
         let handler = registry::handler(route.name);
         let app = app.clone();
@@ -28,7 +30,7 @@ pub fn router(deps: Deps) -> Router {
         router = router.route(route.path, on(filter(route.method), answer));
     }
     router
-        .fallback(no_such_route)
+        .fallback(move |request| no_such_route(fallback.clone(), request))
         .method_not_allowed_fallback(no_such_method)
         // A fallback whose state is given is made once; one that waits for it would be made anew, with a new and empty list
         // of sockets, for each request.
@@ -48,9 +50,15 @@ fn filter(method: Method) -> MethodFilter {
     }
 }
 
-async fn no_such_route(request: Request) -> Failure {
+/// A place of the page, if a browser looks for one; the page itself knows its places.
+async fn no_such_route(app: App, request: Request) -> Response {
+    let path = request.uri().path();
+    if page::is_visit(&request) {
+        return page::document(page::status_of(path), request.headers(), &app.deps.options.preview_frames);
+    }
     Failure::new(ErrorCode::NotFound, format!("there is no route `{}`", request.uri().path()))
         .hint("see `/openapi.json`")
+        .into_response()
 }
 
 async fn no_such_method(request: Request) -> Failure {

@@ -66,6 +66,20 @@ pub struct TokenList {
     pub tokens: Vec<TokenItem>,
 }
 
+/// Signs a browser in with a token that its user has.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SignIn {
+    /// The token. The browser does not keep it: it gets a cookie of its own, which may do as much and ends by itself.
+    pub token: String,
+}
+
+impl std::fmt::Debug for SignIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignIn").finish_non_exhaustive()
+    }
+}
+
 /// Signs a browser in, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

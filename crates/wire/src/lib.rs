@@ -28,8 +28,8 @@ mod openapi;
 pub use agent::{AgentItem, AgentList};
 pub use approval::{ApprovalAnswer, ApprovalItem, ApprovalOutcome, ApprovalPage, ApprovalStatus};
 pub use auth::{
-    CSRF_COOKIE, CSRF_HEADER, SESSION_COOKIE, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList,
-    WhoAmI,
+    CSRF_COOKIE, CSRF_HEADER, SESSION_COOKIE, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem,
+    TokenList, WhoAmI,
 };
 pub use event::{EventPage, SessionNews, SessionsChanged};
 pub use machine::{Doctor, Health, Ready, SandboxItem, SandboxList, UsageReport, UsageRow};

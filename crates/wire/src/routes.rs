@@ -131,6 +131,8 @@ pub enum Media {
     Text,
     /// A page for people.
     Markdown,
+    /// The web page.
+    Html,
     /// Bytes.
     Bytes,
 }
@@ -145,6 +147,7 @@ impl Media {
             Media::EventStream => Some("text/event-stream"),
             Media::Text => Some("text/plain"),
             Media::Markdown => Some("text/markdown"),
+            Media::Html => Some("text/html"),
             Media::Bytes => Some("application/octet-stream"),
         }
     }
@@ -206,6 +209,7 @@ names! {
     ApprovalList = "approval_list",
     AuthLink = "auth_link",
     AuthSignIn = "auth_sign_in",
+    AuthSignInToken = "auth_sign_in_token",
     AuthSignOut = "auth_sign_out",
     AuthWhoAmI = "auth_who_am_i",
     BlobGet = "blob_get",
@@ -217,6 +221,8 @@ names! {
     MessageSend = "message_send",
     Metrics = "metrics",
     OpenApi = "openapi",
+    PageFile = "page_file",
+    PageGet = "page_get",
     ProfileDelete = "profile_delete",
     ProfileGet = "profile_get",
     ProfileList = "profile_list",

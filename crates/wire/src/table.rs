@@ -43,12 +43,32 @@ pub const ROUTES: &[Route] = &[
         ])
         .gives(USAGE)
         .fails(&[Code::NotFound]),
+    // The web page.
+    row(Name::PageGet, Get, "/", "The web page").needs(Public, Server).gives(&[Answer {
+        status: 200,
+        media: Media::Html,
+        schema: None,
+    }]),
+    row(Name::PageFile, Get, "/assets/{file}", "A file of the web page")
+        .needs(Public, Server)
+        .gives(&[Answer { status: 200, media: Media::Bytes, schema: None }])
+        .fails(&[Code::NotFound]),
     // Who may come in.
     row(Name::AuthSignIn, Get, "/auth", "Signs a browser in with a one-time code, and leads to the page")
         .needs(Public, Server)
         .asks(&[Query { name: "code", kind: QueryKind::Text, summary: "From the link" }])
         .gives(&[Answer { status: 303, media: Media::Nothing, schema: None }])
         .fails(&[Code::Unauthorized]),
+    row(
+        Name::AuthSignInToken,
+        Post,
+        "/api/auth/sign-in",
+        "Signs a browser in with a token, as far as the token goes",
+    )
+    .needs(Public, Server)
+    .takes("SignIn")
+    .gives(WHO)
+    .fails(&[Code::Unauthorized]),
     row(Name::AuthLink, Post, "/api/auth/link", "Makes a one-time link that signs a browser in")
         .needs(Admin, Server)
         .gives(LINK),
@@ -506,7 +526,20 @@ mod tests {
             .filter(|route| matches!(route.access, Access::Public | Access::AdminReadOrLocal))
             .map(|route| route.path)
             .collect();
-        assert_eq!(open, ["/health", "/ready", "/metrics", "/openapi.json", "/errors/{code}", "/auth"]);
+        assert_eq!(
+            open,
+            [
+                "/health",
+                "/ready",
+                "/metrics",
+                "/openapi.json",
+                "/errors/{code}",
+                "/",
+                "/assets/{file}",
+                "/auth",
+                "/api/auth/sign-in"
+            ]
+        );
     }
 
     #[test]

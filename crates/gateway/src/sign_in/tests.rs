@@ -2,7 +2,7 @@ use warren_domain::Timestamp;
 use warren_env::{Env, ManualClock};
 
 use super::{LINK_LIFETIME_MILLIS, MOST_OPEN_LINKS, SIGN_IN_LIFETIME_MILLIS};
-use crate::{AuthenticateError, Gateway, RequestError, memory::memory};
+use crate::{AuthenticateError, Gateway, NewToken, RequestError, Rights, Scope, memory::memory};
 
 #[tokio::test]
 async fn a_link_signs_in_once() {
@@ -51,4 +51,26 @@ async fn too_many_open_links_close_the_oldest() {
     }
     assert!(matches!(gateway.sign_in(&links[0]).await, Err(RequestError::SignInCode)));
     assert!(gateway.sign_in(&links[1]).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_token_signs_a_browser_in_as_far_as_the_token_goes_and_no_longer() {
+    let clock = ManualClock::at(Timestamp::from_millis(1_000_000));
+    let gateway = Gateway::new(memory(), Env::with_clock(clock.clone()));
+    let owner = gateway.sign_in(&gateway.sign_in_link().expect("a link").code).await.expect("signed in");
+    let owner = gateway.authenticate(owner.secret.expose()).await.expect("the owner");
+    let new = NewToken { name: "guest".to_owned(), scope: Scope::Admin(Rights::ReadOnly), expires_at: None };
+    let (token, _) = gateway.token_create(&owner, new).await.expect("a token");
+    let shown = gateway.authenticate(token.expose()).await.expect("the guest");
+
+    let signed_in = gateway.sign_in_as(&shown).await.expect("signed in");
+    let browser = gateway.authenticate(signed_in.secret.expose()).await.expect("the browser");
+    assert_eq!((browser.name.as_str(), browser.scope), ("guest", Scope::Admin(Rights::ReadOnly)));
+    assert_ne!(browser.token_id, shown.token_id);
+    gateway.sign_out(&browser).await.expect("signed out");
+    assert!(gateway.authenticate(token.expose()).await.is_ok(), "the token goes on");
+
+    let again = gateway.sign_in_as(&shown).await.expect("signed in");
+    clock.advance_millis(SIGN_IN_LIFETIME_MILLIS);
+    assert!(matches!(gateway.authenticate(again.secret.expose()).await, Err(AuthenticateError::Expired)));
 }

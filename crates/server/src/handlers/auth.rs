@@ -5,7 +5,7 @@ use axum::{
     response::IntoResponse,
 };
 use warren_gateway::Secret;
-use warren_wire::SignInLink;
+use warren_wire::{SignIn, SignInLink};
 
 use crate::{
     choke::{Call, Credential},
@@ -27,6 +27,18 @@ pub(crate) async fn sign_in(call: Call) -> Answer {
     let headers = response.headers_mut();
     headers.insert(header::LOCATION, HeaderValue::from_static("/"));
     cookies::set(headers, &signed_in, call.app().deps.options.secure_cookies)?;
+    Ok(response)
+}
+
+/// Signs a browser in with a token that its user pasted. The cookie is not the token: it ends by itself, and by signing
+/// out, and the token goes on.
+pub(crate) async fn sign_in_with_token(call: Call) -> Answer {
+    let SignIn { token } = call.json()?;
+    let gateway = call.app().gateway();
+    let identity = gateway.authenticate(token.trim()).await?;
+    let signed_in = gateway.sign_in_as(&identity).await?;
+    let mut response = respond::ok(&convert::who(&identity, Some(signed_in.csrf.clone())))?;
+    cookies::set(response.headers_mut(), &signed_in, call.app().deps.options.secure_cookies)?;
     Ok(response)
 }
 

@@ -10,9 +10,9 @@ use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
     MessagePage, MessageSend, Problem, ProfileList, Ready, RunItem, RunPage, RunReword, RuntimeSessionData,
     SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
-    SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignInLink, TokenCreate,
-    TokenCreated, TokenItem, TokenList, TreeListing, UsageReport, VersionDetail, VersionDiff, VersionItem,
-    VersionLabel, VersionPage, WhoAmI,
+    SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,
+    TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing, UsageReport, VersionDetail, VersionDiff,
+    VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
 /// Every type that a route takes or gives, with all types inside them.
@@ -47,6 +47,7 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<SessionPage>(&mut found);
     add::<SessionPatch>(&mut found);
     add::<SessionsChanged>(&mut found);
+    add::<SignIn>(&mut found);
     add::<SignInLink>(&mut found);
     add::<TokenCreate>(&mut found);
     add::<TokenCreated>(&mut found);

@@ -1071,6 +1071,11 @@ export interface components {
             /** @description Always `sessions_changed`. */
             type: string;
         };
+        /** @description Signs a browser in with a token that its user has. */
+        SignIn: {
+            /** @description The token. The browser does not keep it: it gets a cookie of its own, which may do as much and ends by itself. */
+            token: string;
+        };
         /** @description Signs a browser in, once. */
         SignInLink: {
             /** @description When the link stops working. */
