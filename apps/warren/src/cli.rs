@@ -10,6 +10,7 @@ Exit codes:
   1    the run failed, the command was refused
   2    the command line is wrong
   3    the server cannot be reached
+  4    the replay diverged from what was recorded
   130  the run was interrupted
 
 Without a running server, commands start one inside themselves for as long as they take.
@@ -74,6 +75,8 @@ pub(crate) enum Verb {
     /// Show what agents wrote, as blocks; needs no server
     #[command(subcommand)]
     Transcript(Transcript),
+    /// Carry a run, or all runs of a session, out once more with the recorded answers, and say whether it was the same
+    Replay(Replay),
     /// Make a session out of a transcript, to go on from there
     Import(Import),
     /// List, install, remove and try the programs of agents
@@ -136,6 +139,19 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) with: NewSession,
     /// Print the events as they were recorded, one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `warren replay`.
+#[derive(Debug, Args, PartialEq)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Replay {
+    /// The session; `last` is the newest one
+    pub(crate) session: String,
+    /// One of its runs [default: all of them, each from its own base version]
+    pub(crate) run: Option<warren_domain::RunId>,
+    /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

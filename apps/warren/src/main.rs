@@ -93,6 +93,7 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Config(args) => verbs::config::run(setting, &args, terminal),
         Verb::Codegen(args) => verbs::codegen::run(&args, terminal),
         Verb::Transcript(args) => verbs::transcript::run(&args),
+        Verb::Replay(args) => verbs::replay::run(setting, args, terminal).await,
         Verb::Import(args) => verbs::import::run(setting, args, terminal).await,
     }
 }

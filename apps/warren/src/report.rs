@@ -20,6 +20,8 @@ pub(crate) enum Outcome {
     Left,
     /// Nobody answered.
     Unreachable,
+    /// A replay was not as recorded.
+    Diverged,
 }
 
 /// A failure with something the user can do about it.
@@ -42,6 +44,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => 0,
             Outcome::Failed => 1,
             Outcome::Unreachable => 3,
+            Outcome::Diverged => 4,
             Outcome::Interrupted | Outcome::Left => 130,
         })
     }

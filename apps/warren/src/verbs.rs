@@ -7,6 +7,7 @@ pub(crate) mod codegen;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod import;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sessions;
 pub(crate) mod tokens;

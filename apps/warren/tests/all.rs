@@ -18,6 +18,7 @@ mod suite {
     pub(crate) mod metrics;
     pub(crate) mod postgres;
     pub(crate) mod real;
+    pub(crate) mod replay;
     pub(crate) mod sandbox;
     pub(crate) mod session;
     pub(crate) mod stream;

@@ -59,6 +59,8 @@ codes! {
     SessionElsewhere = "SESSION_ELSEWHERE", 409;
     /// The session has ended.
     SessionEnded = "SESSION_ENDED", 410;
+    /// The recordings that a replay needs are not kept any more.
+    RecordingExpired = "RECORDING_EXPIRED", 410;
     /// The body is too large.
     TooLarge = "TOO_LARGE", 413;
     /// The body is not JSON.

@@ -114,6 +114,10 @@ uuid_id! {
     RunId, "run"
 }
 uuid_id! {
+    /// A run, or a whole session, carried out once more.
+    ReplayId, "replay"
+}
+uuid_id! {
     /// A group of sessions and workspaces.
     ProjectId, "project"
 }

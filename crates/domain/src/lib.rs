@@ -15,6 +15,7 @@ mod fold;
 mod ids;
 mod open_blocks;
 mod profile;
+mod replay;
 mod run;
 mod session;
 mod spill;
@@ -41,11 +42,15 @@ pub use event::{
 pub use fold::{Conversation, Conversations};
 pub use ids::{
     AgentType, ApprovalId, ArtifactId, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition,
-    ProfileId, ProjectId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
+    ProfileId, ProjectId, ReplayId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
 };
 pub use open_blocks::OpenBlocks;
 pub use profile::{
     AgentProfile, Command as ProfileCommand, McpServer, Skill, Subagent, WorkspaceTemplateFile,
+};
+pub use replay::{
+    Replay, ReplayCount, ReplayDifference, ReplayDivergence, ReplayDivergenceKind, ReplayFiles,
+    ReplayOutcome, ReplayProblem, ReplayStatus, ReplayedRun,
 };
 pub use run::{Budget, RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
 pub use session::{Command, OpenApproval, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session};

@@ -37,6 +37,7 @@ use refusal::Refusal;
 use tunnel::Tunnel;
 use watch::{Activity, Watched};
 
+use network::NoNetwork;
 pub use network::{EgressNetwork, EgressStream, SystemNetwork};
 pub use rules::{EgressRules, PrivateTargetError, PrivateTargets, RuleError};
 
@@ -158,6 +159,12 @@ impl Egress {
     #[must_use]
     pub fn over(options: EgressOptions, network: Arc<dyn EgressNetwork>) -> Self {
         Self { inner: Arc::new(Inner { options, network }) }
+    }
+
+    /// The same proxy, with the same rules, on no network: what is allowed is decided and told, and nobody answers.
+    #[must_use]
+    pub fn unplugged(&self) -> Self {
+        Self::over(self.inner.options.clone(), Arc::new(NoNetwork))
     }
 
     /// Serves a forward proxy on one byte stream that came from a sandbox's loopback listener, until it closes or falls

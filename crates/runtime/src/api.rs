@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
     AgentType, ApprovalId, ApprovalResolution, BlobHash, Content, Conversations, ErrorCode, Partition,
-    ProfileId, ProjectId, Rejection, RunFrom, RunId, RunOptions, Seq, SessionChanges, SessionId,
-    SessionRuntimeState, Version, WhenBusy, WorkspaceId,
+    ProfileId, ProjectId, Rejection, Replay, ReplayId, RunFrom, RunId, RunOptions, Seq, SessionChanges,
+    SessionId, SessionRuntimeState, Version, WhenBusy, WorkspaceId,
 };
 // Part of this contract: whoever speaks to the runtime needs no other crate for it.
 pub use warren_store::{
@@ -46,6 +46,8 @@ pub trait Runtime: Send + Sync {
     fn versions(&self) -> &dyn Versions;
     /// Files of versions.
     fn version_files(&self) -> &dyn VersionFiles;
+    /// Runs and sessions carried out once more.
+    fn replays(&self) -> &dyn Replays;
 }
 
 /// Making, finding and ending sessions.
@@ -137,6 +139,49 @@ pub trait Agents: Send + Sync {
     async fn agent_install(&self, name: &str) -> Result<AgentSummary, SessionError>;
     /// Removes an agent's program. Sandboxes that run go on with what they have.
     async fn agent_remove(&self, name: &str) -> Result<(), SessionError>;
+}
+
+/// Runs and sessions carried out once more, with the recorded answers of the model.
+#[async_trait]
+pub trait Replays: Send + Sync {
+    /// Begins a replay. It goes on by itself.
+    async fn replay_start(&self, session: SessionId, what: ReplayWhat) -> Result<Replay, SessionError>;
+    /// Waits until a replay is over.
+    async fn replay_wait(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError>;
+    /// One replay.
+    async fn replay_get(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError>;
+    /// A session's replays, newest first.
+    async fn replay_list(
+        &self,
+        session: SessionId,
+        before: Option<ReplayId>,
+        limit: u32,
+    ) -> Result<Page<Replay>, SessionError>;
+    /// Entries of a replay's own log after `after`. With `wait`, waits that long for the first one.
+    async fn replay_events_read(
+        &self,
+        session: SessionId,
+        replay: ReplayId,
+        after: Seq,
+        limit: u32,
+        wait: Option<Duration>,
+    ) -> Result<(Vec<LogEntry>, Seq), SessionError>;
+    /// Entries of a replay's own log after `after`, and then as they come. A replay that is over has an end.
+    async fn replay_events_follow(
+        &self,
+        session: SessionId,
+        replay: ReplayId,
+        after: Seq,
+    ) -> Result<(Follow, Option<Seq>), SessionError>;
+}
+
+/// What is to be carried out once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayWhat {
+    /// One run.
+    Run(RunId),
+    /// Every run of the session, each from its own base version.
+    Session,
 }
 
 /// An agent, or a program that can be one.

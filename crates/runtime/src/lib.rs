@@ -11,6 +11,8 @@ mod manager;
 mod options;
 mod session;
 
+mod replay;
+
 mod coalesce;
 mod figures;
 mod places;

@@ -5,6 +5,7 @@ mod approvals;
 mod imports;
 mod records;
 mod recovery;
+mod replays;
 mod roster;
 mod runs;
 mod sandboxes;
@@ -24,6 +25,7 @@ pub(crate) use roster::Roster;
 use crate::{
     api::{self, SessionError, SessionSummary},
     options::{Options, Parts, Shared},
+    replay::Registry,
     session::{Leave, Reply, Request},
 };
 
@@ -32,6 +34,7 @@ use crate::{
 pub struct SessionManager {
     shared: Arc<Shared>,
     roster: Arc<Roster>,
+    replays: Arc<Registry>,
 }
 
 impl SessionManager {
@@ -40,17 +43,24 @@ impl SessionManager {
     /// # Errors
     /// When what was left cannot be read or ended: then nothing may start.
     pub async fn start(parts: Parts, options: Options) -> Result<Self, RecoverError> {
-        let shared = Arc::new(Shared { parts, options, gate: Arc::default() });
-        let manager = Self { roster: Arc::new(Roster::new(shared.clone())), shared };
+        let manager = Self::within(Arc::new(Shared { parts, options, gate: Arc::default() }));
         manager.recover().await?;
         manager.keep_leases();
         manager.keep_up();
         Ok(manager)
     }
 
+    /// A manager that takes up nothing and has nothing to prolong: for a replay's one session.
+    pub(crate) fn within(shared: Arc<Shared>) -> Self {
+        Self { roster: Arc::new(Roster::new(shared.clone())), shared, replays: Arc::default() }
+    }
+
     /// Ends everything: runs are interrupted and recorded, sandboxes ended, leases given back. Messages that wait stay.
     pub async fn drain(&self, patience: Duration) {
         self.roster.close();
+        if tokio::time::timeout(patience, self.replays.cancel(None)).await.is_err() {
+            tracing::error!("some replays did not end in time");
+        }
         let leaving = self.roster.owned().into_iter().map(|session| self.ask_to_leave(session, Leave::Drain));
         let all = futures::future::join_all(leaving);
         if tokio::time::timeout(patience, all).await.is_err() {
@@ -58,12 +68,12 @@ impl SessionManager {
         }
     }
 
-    async fn ask_to_leave(&self, session: SessionId, how: Leave) -> Result<(), SessionError> {
+    pub(crate) async fn ask_to_leave(&self, session: SessionId, how: Leave) -> Result<(), SessionError> {
         self.ask(session, |reply| Request::Leave(how, reply)).await
     }
 
     /// Asks a session's owner and waits for the answer. Makes an owner if there is none.
-    async fn ask<T>(
+    pub(crate) async fn ask<T>(
         &self,
         session: SessionId,
         request: impl FnOnce(Reply<T>) -> Request,
@@ -124,6 +134,10 @@ impl api::Runtime for SessionManager {
     }
 
     fn version_files(&self) -> &dyn api::VersionFiles {
+        self
+    }
+
+    fn replays(&self) -> &dyn api::Replays {
         self
     }
 }

@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 pub(crate) use errands::Errand;
 pub(crate) use identity::Identity;
 pub(crate) use import::{Imported, Origin};
-pub(crate) use memory::Memory;
+pub(crate) use memory::{Memory, put as put_memory};
 pub(crate) use requests::{Leave, Reply, Request};
 pub(crate) use restore::{expired, workspace_files};
 pub(crate) use start::chain;

@@ -19,6 +19,7 @@ pub(crate) fn page(code: ErrorCode) -> &'static str {
         ErrorCode::MethodNotAllowed => page!("METHOD_NOT_ALLOWED"),
         ErrorCode::NotAcceptable => page!("NOT_ACCEPTABLE"),
         ErrorCode::Conflict => page!("CONFLICT"),
+        ErrorCode::RecordingExpired => page!("RECORDING_EXPIRED"),
         ErrorCode::RunInProgress => page!("RUN_IN_PROGRESS"),
         ErrorCode::ApprovalNotPending => page!("APPROVAL_NOT_PENDING"),
         ErrorCode::VersionConflict => page!("VERSION_CONFLICT"),

@@ -9,6 +9,7 @@ pub(crate) mod messages;
 pub(crate) mod page;
 pub(crate) mod profiles;
 pub(crate) mod records;
+pub(crate) mod replays;
 pub(crate) mod runs;
 pub(crate) mod sandboxes;
 pub(crate) mod sessions;

@@ -5,8 +5,8 @@ use warren_wire::RouteName;
 use crate::{
     choke::Handler,
     handlers::{
-        agents, approvals, auth, events, machine, messages, page, profiles, records, runs, sandboxes,
-        sessions, tokens, versions,
+        agents, approvals, auth, events, machine, messages, page, profiles, records, replays, runs,
+        sandboxes, sessions, tokens, versions,
     },
 };
 
@@ -45,6 +45,11 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::ProfileList => boxed!(profiles::list),
         RouteName::ProfilePut => boxed!(profiles::put),
         RouteName::Ready => boxed!(machine::ready),
+        RouteName::ReplayEvents => boxed!(replays::events),
+        RouteName::ReplayGet => boxed!(replays::get),
+        RouteName::ReplayList => boxed!(replays::list),
+        RouteName::ReplayRun => boxed!(replays::run),
+        RouteName::ReplaySession => boxed!(replays::session),
         RouteName::RunDrop => boxed!(runs::drop_queued),
         RouteName::RunGet => boxed!(runs::get),
         RouteName::RunList => boxed!(runs::list),

@@ -14,7 +14,7 @@ use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 use warren_runtime::api::LogEntry;
 
-pub(crate) use source::{LogSource, NewsSource, RunSource, Source};
+pub(crate) use source::{LogSource, NewsSource, RunSource, Source, TapeSource};
 
 /// After this much silence a comment is sent, so that proxies and clients know the stream is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -28,6 +28,7 @@ pub mod log;
 pub mod parallel;
 pub mod profiles;
 pub mod projects;
+pub mod replays;
 pub mod runs;
 pub mod samples;
 pub mod sessions;
@@ -179,6 +180,11 @@ macro_rules! conformance_rules {
                 a_version_expires_unless_it_is_the_latest_or_has_a_label
                 what_versions_keep_alive_is_told_for_each_partition
                 of_many_who_commit_at_once_one_wins_each_version
+            }
+            replays {
+                a_replay_is_read_back_whole_and_replaced_whole
+                replays_are_listed_newest_first
+                a_replay_belongs_to_a_session
             }
             transcripts {
                 bytes_are_read_back_whole

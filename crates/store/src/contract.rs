@@ -5,14 +5,14 @@ use std::{collections::HashSet, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, RunId, Seq,
+    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, Seq,
     SessionId, Timestamp, TokenId, Version, WorkspaceId,
 };
 
 use crate::records::{
-    ApprovalQuery, ApprovalRecord, Commit, Compaction, Granted, Key, LogEntry, Page, ProjectRecord, Root,
-    RunRecord, SessionQuery, SessionRecord, TokenRecord, UsageQuery, UsageRow, VersionRecord, WorkspaceFile,
-    WorkspaceRecord,
+    ApprovalQuery, ApprovalRecord, Commit, Compaction, Granted, Key, LogEntry, Page, ProjectRecord,
+    ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, TokenRecord, UsageQuery, UsageRow,
+    VersionRecord, WorkspaceFile, WorkspaceRecord,
 };
 
 /// An error of the backend that no caller can act on.
@@ -206,6 +206,24 @@ pub trait Versions: Send + Sync {
     async fn version_roots(&self, partition: &Partition) -> Result<Vec<Root>, ReadError>;
 }
 
+/// What was carried out once more. Erased with its session.
+#[async_trait]
+pub trait Replays: Send + Sync {
+    /// Keeps a replay, or replaces it whole. Refused if its session does not exist.
+    async fn put_replay(&self, replay: &ReplayRecord) -> Result<(), ReadError>;
+
+    /// One replay of a session.
+    async fn replay(&self, session: SessionId, replay: ReplayId) -> Result<Option<ReplayRecord>, ReadError>;
+
+    /// A session's replays, newest first, older than `before`.
+    async fn replays(
+        &self,
+        session: SessionId,
+        before: Option<ReplayId>,
+        limit: u32,
+    ) -> Result<Page<ReplayRecord>, ReadError>;
+}
+
 /// Agents' own transcripts, saved while they grow. The main thread is the empty text; others are subagents' ids.
 #[async_trait]
 pub trait Transcripts: Send + Sync {
@@ -336,6 +354,7 @@ pub struct Store {
     pub runs: Arc<dyn Runs>,
     pub approvals: Arc<dyn Approvals>,
     pub versions: Arc<dyn Versions>,
+    pub replays: Arc<dyn Replays>,
     pub transcripts: Arc<dyn Transcripts>,
     pub leases: Arc<dyn Leases>,
     pub profiles: Arc<dyn Profiles>,

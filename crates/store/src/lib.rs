@@ -19,13 +19,13 @@ pub mod conformance;
 
 pub use contract::{
     AcquireError, Approvals, Backend, Blobs, CommitError, EventLog, Leases, Profiles, Projects, ReadError,
-    Runs, Sessions, Store, Tokens, Transcripts, Versions,
+    Replays, Runs, Sessions, Store, Tokens, Transcripts, Versions,
 };
 pub use defaults::ensure_defaults;
 pub use live::{Changes, Follow, ListChange, Live};
-pub use open::{Database, OpenError, Options, open};
+pub use open::{Database, OpenError, Options, open, scratch};
 pub use records::{
     ApprovalQuery, ApprovalRecord, Change, Commit, Compaction, Granted, Key, LogEntry, Page, Pending,
-    ProjectRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate, TokenRecord, UsageGroup,
-    UsageQuery, UsageRow, VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate, TokenRecord,
+    UsageGroup, UsageQuery, UsageRow, VersionRecord, WorkspaceFile, WorkspaceRecord,
 };

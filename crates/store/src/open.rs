@@ -1,6 +1,9 @@
 //! Opens a store. The caller names the backend; nobody after it knows which one it is.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use sqlx::migrate::MigrateError;
 use warren_env::{Env, Tasks};
@@ -8,7 +11,7 @@ use warren_env::{Env, Tasks};
 use crate::{
     Store,
     blobs::ObjectBlobs,
-    sql::{ConnectError, Db, Sql},
+    sql::{ConnectError, Db, Safety, Sql},
 };
 
 /// What to open.
@@ -25,6 +28,8 @@ pub struct Options {
 pub enum Database {
     /// A file of ours alone; made if it is absent.
     Sqlite(PathBuf),
+    /// A file of ours alone that may be lost with the machine's power.
+    Scratch(PathBuf),
     /// A database that several nodes may share, as `postgres://user:secret@host/name`.
     Postgres(String),
 }
@@ -88,6 +93,7 @@ pub async fn open(options: Options, env: Env, tasks: &Tasks) -> Result<Store, Op
         runs: sql.clone(),
         approvals: sql.clone(),
         versions: sql.clone(),
+        replays: sql.clone(),
         transcripts: sql.clone(),
         leases: sql.clone(),
         profiles: sql.clone(),
@@ -97,14 +103,28 @@ pub async fn open(options: Options, env: Env, tasks: &Tasks) -> Result<Store, Op
     })
 }
 
+/// Opens an empty store that nobody needs once `directory` is gone. Nothing waits for the disk, so that a replay costs what
+/// its tools cost.
+///
+/// # Errors
+/// As [`open`].
+pub async fn scratch(directory: &Path, env: Env, tasks: &Tasks) -> Result<Store, OpenError> {
+    let database = Database::Scratch(directory.join("scratch.db"));
+    open(Options { database, blobs_dir: directory.join("blobs") }, env, tasks).await
+}
+
 async fn connect(database: Database) -> Result<Db, OpenError> {
     let (which, opened) = match database {
-        Database::Sqlite(path) => {
+        Database::Sqlite(ref path) | Database::Scratch(ref path) => {
             if let Some(parent) = path.parent() {
                 let made = tokio::fs::create_dir_all(parent).await;
                 made.map_err(|source| OpenError::Directory { path: path.clone(), source })?;
             }
-            (format!("the database file `{}`", path.display()), Db::sqlite(&path).await)
+            let safety = match database {
+                Database::Scratch(_) => Safety::None,
+                Database::Sqlite(_) | Database::Postgres(_) => Safety::PowerLoss,
+            };
+            (format!("the database file `{}`", path.display()), Db::sqlite(path, safety).await)
         }
         Database::Postgres(url) => ("PostgreSQL".to_owned(), Db::postgres(&url).await),
     };

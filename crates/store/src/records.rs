@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
     AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, BlobHash, Event, Fence, FileCounts,
-    ForkedFrom, Partition, ProfileId, ProjectId, RunId, RunInput, RunStatus, Seq, SessionId, Timestamp,
-    TokenId, Usage, Version, VersionCause, WorkspaceId,
+    ForkedFrom, NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, RunInput, RunStatus, Seq,
+    SessionId, Timestamp, TokenId, Usage, Version, VersionCause, WorkspaceId,
 };
 
 /// One entry of a log: its number and the event, serialised once. The same bytes go to the disk and to every reader.
@@ -248,6 +248,25 @@ pub struct Root {
     pub tree: Option<BlobHash>,
     /// The blob that says where its transcripts are.
     pub memory: Option<BlobHash>,
+}
+
+/// A run, or a whole session, carried out once more. Its log is no session's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayRecord {
+    /// Its name; the newer sort after the older.
+    pub replay_id: ReplayId,
+    /// What is replayed.
+    pub session_id: SessionId,
+    /// Who carries it out.
+    pub node: NodeId,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// What it came to so far.
+    pub report: Value,
+    /// Its own log, once it has ended: lines of JSON.
+    pub log: Option<BlobHash>,
 }
 
 /// An idempotency key, and what it stands for.

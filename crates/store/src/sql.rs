@@ -12,6 +12,7 @@ mod log;
 mod profiles;
 mod projects;
 mod queries;
+mod replays;
 mod row;
 mod runs;
 mod sessions;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 use warren_env::{Env, Tasks};
 
-pub(crate) use db::{ConnectError, Db};
+pub(crate) use db::{ConnectError, Db, Safety};
 
 use crate::ReadError;
 

@@ -22,6 +22,22 @@ mod sqlite {
     warren_store::conformance_tests!(check);
 }
 
+mod scratch {
+    use warren_env::{Env, Tasks};
+    use warren_store::conformance::Rule;
+
+    async fn check(rule: Rule) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let tasks = Tasks::new();
+        let store = warren_store::scratch(directory.path(), Env::system(), &tasks).await.expect("it opens");
+        let opened = super::Opened { store, tasks };
+        rule.check(&opened.store).await;
+        opened.close().await;
+    }
+
+    warren_store::conformance_tests!(check);
+}
+
 mod postgres {
     use futures::future::{join, join_all};
     use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};

@@ -6,6 +6,7 @@
 //! that is not in its type is refused, an answer only ever gains fields.
 //! Start with [`ROUTES`], then [`SessionCreate`] and [`MessageSend`].
 
+mod replay;
 mod routes;
 mod table;
 
@@ -41,6 +42,7 @@ pub use packet::{
 };
 pub use problem::{At, Problem};
 pub use profile::ProfileList;
+pub use replay::{ReplayPage, ReplayStart};
 pub use routes::{Access, Answer, Media, Method, Query, QueryKind, Route, RouteName, Subject};
 pub use run::{Interrupted, RunItem, RunPage, RunProblem, RunReword};
 pub use session::{

@@ -260,6 +260,56 @@ pub const ROUTES: &[Route] = &[
         .needs(Write, Session)
         .gives(NOTHING),
     row(
+        Name::ReplayRun,
+        Post,
+        "/api/sessions/{id}/runs/{runId}/replay",
+        "Carries a run out once more, with the recorded answers of the model",
+    )
+    .needs(Write, Session)
+    .may_take("ReplayStart")
+    .gives(REPLAY_STARTED)
+    .fails(&[Code::Conflict]),
+    row(
+        Name::ReplaySession,
+        Post,
+        "/api/sessions/{id}/replay",
+        "Carries every run of a session out once more, each from its own base version",
+    )
+    .needs(Write, Session)
+    .may_take("ReplayStart")
+    .gives(REPLAY_STARTED),
+    row(Name::ReplayList, Get, "/api/sessions/{id}/replays", "A session's replays, newest first")
+        .needs(Read, Session)
+        .asks(&[LIMIT, CURSOR])
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ReplayPage") }]),
+    row(Name::ReplayGet, Get, "/api/sessions/{id}/replays/{replayId}", "One replay, and what came of it")
+        .needs(Read, Session)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Replay") }]),
+    row(
+        Name::ReplayEvents,
+        Get,
+        "/api/sessions/{id}/replays/{replayId}/events",
+        "A replay's own log after a number: a part of it, or followed to its end",
+    )
+    .needs(Read, Session)
+    .asks(&[
+        Query {
+            name: "after",
+            kind: QueryKind::Number(0, u64::MAX),
+            summary: "The last number already seen",
+        },
+        Query { name: "limit", kind: QueryKind::Number(0, MAX_EVENTS), summary: "At most this many" },
+        Query {
+            name: "wait",
+            kind: QueryKind::Number(0, MAX_WAIT),
+            summary: "Seconds to wait for the first",
+        },
+    ])
+    .gives(&[
+        Answer { status: 200, media: Media::Json, schema: Some("EventPage") },
+        Answer { status: 200, media: Media::EventStream, schema: Some("Event") },
+    ]),
+    row(
         Name::TranscriptGet,
         Get,
         "/api/sessions/{id}/transcript",
@@ -431,6 +481,10 @@ const PROFILE: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: S
 const PROFILES: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("ProfileList") }];
 const SESSION: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("SessionListItem") }];
 const APPROVAL: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("ApprovalItem") }];
+const REPLAY_STARTED: &[Answer] = &[
+    Answer { status: 202, media: Media::Json, schema: Some("Replay") },
+    Answer { status: 200, media: Media::Json, schema: Some("Replay") },
+];
 const RUN: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("RunItem") }];
 
 const fn row(name: Name, method: Method, path: &'static str, summary: &'static str) -> Route {

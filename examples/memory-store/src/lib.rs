@@ -10,6 +10,7 @@ mod leases;
 mod log;
 mod projects;
 mod records;
+mod replays;
 mod settings;
 mod transcripts;
 
@@ -20,12 +21,12 @@ use std::{
 
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, RunId, SessionId, Timestamp,
+    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ReplayId, RunId, SessionId, Timestamp,
     TokenId, Version,
 };
 use warren_env::Env;
 use warren_store::{
-    ApprovalRecord, Key, LogEntry, Page, ProjectRecord, ReadError, RunRecord, SessionRecord, Store,
+    ApprovalRecord, Key, LogEntry, Page, ProjectRecord, ReadError, ReplayRecord, RunRecord, SessionRecord, Store,
     TokenRecord, VersionRecord, WorkspaceFile, WorkspaceRecord,
 };
 
@@ -38,6 +39,7 @@ pub fn store(env: Env) -> Store {
         runs: memory.clone(),
         approvals: memory.clone(),
         versions: memory.clone(),
+        replays: memory.clone(),
         transcripts: memory.clone(),
         leases: memory.clone(),
         profiles: memory.clone(),
@@ -73,6 +75,7 @@ struct Session {
     runs: BTreeMap<RunId, RunRecord>,
     approvals: BTreeMap<ApprovalId, ApprovalRecord>,
     versions: BTreeMap<Version, VersionRecord>,
+    replays: BTreeMap<ReplayId, ReplayRecord>,
     keys: HashMap<String, Key>,
     files: BTreeMap<String, WorkspaceFile>,
     transcripts: BTreeMap<String, Vec<u8>>,

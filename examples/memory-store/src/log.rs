@@ -139,6 +139,7 @@ impl Session {
             entries: Vec::new(),
             runs: BTreeMap::new(),
             versions: BTreeMap::new(),
+            replays: BTreeMap::new(),
             approvals: BTreeMap::new(),
             keys: HashMap::new(),
             files: BTreeMap::new(),

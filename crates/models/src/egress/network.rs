@@ -33,6 +33,25 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> EgressStream for S {}
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemNetwork;
 
+/// Nothing is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NoNetwork;
+
+#[async_trait]
+impl EgressNetwork for NoNetwork {
+    async fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
+        Err(io::ErrorKind::NetworkUnreachable.into())
+    }
+
+    async fn dial(&self, _address: SocketAddr) -> io::Result<Box<dyn EgressStream>> {
+        Err(io::ErrorKind::NetworkUnreachable.into())
+    }
+
+    fn is_own(&self, _address: IpAddr) -> bool {
+        false
+    }
+}
+
 #[async_trait]
 impl EgressNetwork for SystemNetwork {
     async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {

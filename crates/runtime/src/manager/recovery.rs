@@ -29,6 +29,7 @@ impl SessionManager {
         if swept.processes + swept.cgroups > 0 {
             tracing::warn!(?swept, "ended what an earlier server left running");
         }
+        self.remove_replays().await;
         let unfinished = parts.store.runs.unfinished().await.map_err(RecoverError::Read)?;
         let sessions: BTreeSet<_> = unfinished.into_iter().map(|run| run.session_id).collect();
         for session in sessions {
@@ -42,6 +43,18 @@ impl SessionManager {
             }
         }
         Ok(())
+    }
+
+    /// Removes the directories of replays that were cut.
+    async fn remove_replays(&self) {
+        let directory = crate::replay::directory_of_all(&self.shared.options);
+        match tokio::fs::remove_dir_all(&directory).await {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                // They take room and nothing else.
+                tracing::warn!(%error, "failed to remove what replays left");
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
 
     /// Prolongs this node's leases for as long as the server runs.

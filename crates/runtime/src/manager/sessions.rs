@@ -74,6 +74,7 @@ impl Sessions for SessionManager {
 
     async fn session_erase(&self, session: SessionId) -> Result<(), SessionError> {
         let record = self.record(session).await?;
+        self.replays.cancel(Some(session)).await;
         if self.roster.is_owned(session) {
             self.ask_to_leave(session, Leave::Erase).await?;
         }

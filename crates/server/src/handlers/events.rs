@@ -51,11 +51,11 @@ pub(crate) async fn changes(call: Call) -> Answer {
 }
 
 /// A part of a log.
-struct Part {
-    entries: Vec<LogEntry>,
+pub(super) struct Part {
+    pub(super) entries: Vec<LogEntry>,
     /// Where the next part begins after.
-    last: Seq,
-    head: Seq,
+    pub(super) last: Seq,
+    pub(super) head: Seq,
 }
 
 async fn part(call: &Call, session: SessionId, after: Seq) -> Result<Part, SessionError> {
@@ -92,7 +92,7 @@ fn batch_size(n_entries: u64, n_bytes: u64) -> u64 {
 
 impl Part {
     /// Joins the stored bytes; nothing is parsed or written anew.
-    fn to_json(&self) -> Bytes {
+    pub(super) fn to_json(&self) -> Bytes {
         let n_bytes: usize = self.entries.iter().map(|entry| entry.json.len() + 1).sum();
         let mut json = BytesMut::with_capacity(n_bytes + 64);
         json.put_slice(b"{\"events\":[");
@@ -118,7 +118,7 @@ pub(crate) fn check_reached(after: Seq, head: Seq) -> Result<(), Failure> {
 }
 
 /// A browser that comes back says where it was in `Last-Event-ID`, and repeats the address it began with.
-fn resume_after(call: &Call) -> Result<Seq, Failure> {
+pub(super) fn resume_after(call: &Call) -> Result<Seq, Failure> {
     match call.header("last-event-id") {
         Some(text) => text.trim().parse().map(Seq).map_err(|_| {
             Failure::bad_request(format!(

@@ -42,7 +42,7 @@ pub(crate) async fn drop_queued(call: Call) -> Answer {
     respond::nothing()
 }
 
-fn run(call: &Call) -> Result<RunId, Failure> {
+pub(super) fn run(call: &Call) -> Result<RunId, Failure> {
     let text = call.parameter("runId");
     text.parse().map_err(|_| Failure::not_found("run", text.escape_debug()))
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, future::Future};
 
 use bytes::Bytes;
 use serde::Deserialize;
-use warren_domain::{BlockId, RunId, SessionId};
+use warren_domain::{BlockId, RunId, Seq, SessionId};
 use warren_gateway::{Action, Identity, Target, authorize};
 use warren_runtime::api::{Changes, Follow, ListChange, LogEntry, SessionRecord};
 use warren_wire::{SessionNews, SessionsChanged};
@@ -23,6 +23,31 @@ pub(crate) struct LogSource(pub(crate) Follow);
 impl Source for LogSource {
     async fn next(&mut self) -> Option<Vec<Bytes>> {
         let entries = batch(&mut self.0).await?;
+        let mut frames = Frames::default();
+        entries.iter().for_each(|entry| frames.entry(entry));
+        Some(frames.take())
+    }
+}
+
+/// A replay's log, to its end.
+pub(crate) struct TapeSource {
+    follow: Follow,
+    /// The last entry, if nothing comes after it.
+    end: Option<Seq>,
+}
+
+impl TapeSource {
+    pub(crate) fn new(follow: Follow, end: Option<Seq>) -> Self {
+        Self { follow, end }
+    }
+}
+
+impl Source for TapeSource {
+    async fn next(&mut self) -> Option<Vec<Bytes>> {
+        if self.end.is_some_and(|end| self.follow.position() >= end) {
+            return None;
+        }
+        let entries = batch(&mut self.follow).await?;
         let mut frames = Frames::default();
         entries.iter().for_each(|entry| frames.entry(entry));
         Some(frames.take())

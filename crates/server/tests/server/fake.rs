@@ -13,15 +13,15 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use warren_domain::{
     ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, Content,
-    Conversations, Draft, EventBody, Fence, Rejection, RunId, RunInput, RunStatus, Seq, SessionChanges,
-    SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
+    Conversations, Draft, EventBody, Fence, Rejection, Replay, ReplayId, ReplayOutcome, ReplayStatus, RunId,
+    RunInput, RunStatus, Seq, SessionChanges, SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
 };
 use warren_env::Env;
 use warren_runtime::api::{
     AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, Imports,
-    LogEntry, NewMessage, NewSession, Page, Records, RunRecord, Runs, Runtime, SandboxReport, Sandboxes,
-    Sent, SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter,
-    Transcripts, UsageQuery, UsageRow, VersionFiles, Versions,
+    LogEntry, NewMessage, NewSession, Page, Records, ReplayWhat, Replays, RunRecord, Runs, Runtime,
+    SandboxReport, Sandboxes, Sent, SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary,
+    Sessions, StateFilter, Transcripts, UsageQuery, UsageRow, VersionFiles, Versions,
 };
 use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
 
@@ -109,6 +109,68 @@ impl Runtime for FakeRuntime {
     }
     fn version_files(&self) -> &dyn VersionFiles {
         self
+    }
+    fn replays(&self) -> &dyn Replays {
+        self
+    }
+}
+
+/// Begins replays and forgets them.
+#[async_trait]
+impl Replays for FakeRuntime {
+    async fn replay_start(&self, session: SessionId, what: ReplayWhat) -> Result<Replay, SessionError> {
+        self.record(session).await?;
+        Ok(Replay {
+            replay_id: ReplayId(self.env.uuid()),
+            session_id: session,
+            run_id: match what {
+                ReplayWhat::Run(run) => Some(run),
+                ReplayWhat::Session => None,
+            },
+            status: ReplayStatus::Running,
+            outcome: ReplayOutcome::default(),
+            runs: Vec::new(),
+            started_at: self.env.now(),
+            ended_at: None,
+        })
+    }
+
+    async fn replay_wait(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError> {
+        self.replay_get(session, replay).await
+    }
+
+    async fn replay_get(&self, _: SessionId, replay: ReplayId) -> Result<Replay, SessionError> {
+        Err(SessionError::NotFound { kind: "replay", id: replay.to_string() })
+    }
+
+    async fn replay_list(
+        &self,
+        session: SessionId,
+        _: Option<ReplayId>,
+        _: u32,
+    ) -> Result<Page<Replay>, SessionError> {
+        self.record(session).await?;
+        Ok(Page { items: Vec::new(), more: false })
+    }
+
+    async fn replay_events_read(
+        &self,
+        session: SessionId,
+        replay: ReplayId,
+        _: Seq,
+        _: u32,
+        _: Option<Duration>,
+    ) -> Result<(Vec<LogEntry>, Seq), SessionError> {
+        self.replay_get(session, replay).await.map(|_| (Vec::new(), Seq(0)))
+    }
+
+    async fn replay_events_follow(
+        &self,
+        session: SessionId,
+        replay: ReplayId,
+        after: Seq,
+    ) -> Result<(Follow, Option<Seq>), SessionError> {
+        self.replay_get(session, replay).await.map(|_| (self.live.follow(session, after), None))
     }
 }
 

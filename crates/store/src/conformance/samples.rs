@@ -4,14 +4,14 @@ use serde_json::json;
 use uuid::Uuid;
 use warren_domain::{
     AgentProfile, AgentType, ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, BlobHash, Content,
-    Draft, EventBody, Fence, FileCounts, ForkedFrom, Partition, ProfileId, ProjectId, RunFrom, RunId,
-    RunInput, RunOptions, RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version, VersionCause,
-    WorkspaceId,
+    Draft, EventBody, Fence, FileCounts, ForkedFrom, NodeId, Partition, ProfileId, ProjectId, ReplayId,
+    RunFrom, RunId, RunInput, RunOptions, RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version,
+    VersionCause, WorkspaceId,
 };
 
 use crate::{
-    ApprovalRecord, Change, Commit, Key, LogEntry, ProjectRecord, RunRecord, SessionRecord, TokenRecord,
-    VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ApprovalRecord, Change, Commit, Key, LogEntry, ProjectRecord, ReplayRecord, RunRecord, SessionRecord,
+    TokenRecord, VersionRecord, WorkspaceFile, WorkspaceRecord,
 };
 
 /// Milliseconds after some morning in 2026.
@@ -53,6 +53,20 @@ pub fn create(record: &SessionRecord) -> Commit {
         expected: Seq(0),
         entries: entries(record.session_id, Seq(0), 1),
         changes: vec![Change::CreateSession(Box::new(record.clone()))],
+    }
+}
+
+/// A replay that has ended.
+#[must_use]
+pub fn replay(session_id: SessionId) -> ReplayRecord {
+    ReplayRecord {
+        replay_id: ReplayId(Uuid::now_v7()),
+        session_id,
+        node: NodeId::from("node"),
+        started_at: time(5),
+        ended_at: Some(time(9)),
+        report: json!({ "status": "done", "differences": ["ü"] }),
+        log: Some(BlobHash("f".repeat(64))),
     }
 }
 

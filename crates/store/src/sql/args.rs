@@ -1,8 +1,8 @@
 //! Values on their way into a statement.
 
 use warren_domain::{
-    AgentType, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, RunId, Seq, SessionId,
-    Timestamp, TokenId, Version, WorkspaceId,
+    AgentType, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, Seq,
+    SessionId, Timestamp, TokenId, Version, WorkspaceId,
 };
 
 /// One value. Absent ones keep their type, because PostgreSQL asks for it.
@@ -103,6 +103,7 @@ macro_rules! as_text {
 as_text!(
     SessionId,
     RunId,
+    ReplayId,
     ApprovalId,
     ProjectId,
     WorkspaceId,

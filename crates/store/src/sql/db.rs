@@ -20,6 +20,15 @@ pub(crate) enum Db {
     Postgres { pool: PgPool },
 }
 
+/// What an acknowledged commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Safety {
+    /// The loss of power.
+    PowerLoss,
+    /// The end of the program; a machine that stops may lose it.
+    None,
+}
+
 /// The one connection that writes to SQLite. Not in a pool: that would test it after each use, which takes a turn with
 /// SQLite's thread just when those who wait for the commit are to be told.
 pub(crate) struct Pen {
@@ -79,13 +88,16 @@ macro_rules! bound {
 }
 
 impl Db {
-    pub(crate) async fn sqlite(path: &Path) -> Result<Self, ConnectError> {
+    pub(crate) async fn sqlite(path: &Path, safety: Safety) -> Result<Self, ConnectError> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
-            // Full, not normal: what was acknowledged survives the loss of power.
-            .synchronous(SqliteSynchronous::Full)
+            .synchronous(match safety {
+                // Full, not normal: what was acknowledged is on disk.
+                Safety::PowerLoss => SqliteSynchronous::Full,
+                Safety::None => SqliteSynchronous::Off,
+            })
             .busy_timeout(Duration::from_secs(10))
             .foreign_keys(true)
             .pragma("cache_size", "-1024")
@@ -226,7 +238,9 @@ impl Pen {
     /// Opens the database and brings its tables up to date.
     async fn new(options: SqliteConnectOptions) -> Result<Self, ConnectError> {
         let mut connection = options.connect().await.map_err(ConnectError::Connect)?;
-        sqlx::migrate!("migrations/sqlite").run(&mut connection).await.map_err(ConnectError::Migrate)?;
+        // Not `run`: what it returns cannot be awaited in a task.
+        let migrations = sqlx::migrate!("migrations/sqlite");
+        migrations.run_direct(None, &mut connection, false).await.map_err(ConnectError::Migrate)?;
         Ok(Self { options, connection: Mutex::new(Some(connection)) })
     }
 

@@ -93,6 +93,9 @@ queries! {
     PROJECT_LIST = "project_list";
     PROJECT_NAMED = "project_named";
     PROJECT_PUT = "project_put";
+    REPLAY_GET = "replay_get";
+    REPLAY_LIST = "replay_list";
+    REPLAY_PUT = "replay_put";
     RUN_GET = "run_get";
     RUN_LIST = "run_list";
     RUN_PUT = "run_put";

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use utoipa::{ToSchema, openapi::RefOr, openapi::schema::Schema};
-use warren_domain::{AgentProfile, ErrorCode, Event};
+use warren_domain::{AgentProfile, ErrorCode, Event, Replay};
 
 use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
-    MessagePage, MessageSend, Problem, ProfileList, Ready, RunItem, RunPage, RunReword, RuntimeSessionData,
-    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
-    SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,
-    TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing, UsageReport, VersionDetail, VersionDiff,
-    VersionItem, VersionLabel, VersionPage, WhoAmI,
+    MessagePage, MessageSend, Problem, ProfileList, Ready, ReplayPage, ReplayStart, RunItem, RunPage,
+    RunReword, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
+    SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
+    SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
+    UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
 /// Every type that a route takes or gives, with all types inside them.
@@ -35,6 +35,9 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<AgentList>(&mut found);
     add::<ApprovalAnswer>(&mut found);
     add::<ApprovalPage>(&mut found);
+    add::<Replay>(&mut found);
+    add::<ReplayPage>(&mut found);
+    add::<ReplayStart>(&mut found);
     add::<RunPage>(&mut found);
     add::<SessionImport>(&mut found);
     add::<RunReword>(&mut found);

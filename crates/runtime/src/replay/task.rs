@@ -1,0 +1,258 @@
+//! A whole replay, from its runs to its report.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use warren_domain::{
+    BlobHash, ConversationId, ErrorCode, Partition, Replay, ReplayCount, ReplayDifference, ReplayDivergence,
+    ReplayDivergenceKind, ReplayId, ReplayOutcome, ReplayStatus, ReplayedRun, RunId,
+};
+use warren_models::{Divergence, DivergenceKind, Playback, PlaybackReport, ToolDifference};
+use warren_store::{Live, ReplayRecord, SessionRecord};
+
+use super::{
+    Failure, Registry, Tape,
+    compare::{Comparison, compare},
+    driver::{Driven, Driver},
+    recorded::Recorded,
+    scratch::Scratch,
+};
+use crate::options::Shared;
+
+/// Differences beyond these are not listed.
+const MOST_DIFFERENCES: usize = 100;
+
+/// What is to be replayed, and where its news go.
+pub(crate) struct Job {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) session: SessionRecord,
+    /// Oldest first.
+    pub(crate) runs: Vec<RunId>,
+    pub(crate) tape: Arc<Tape>,
+    pub(crate) live: Live,
+    pub(crate) report: watch::Sender<Replay>,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Carries a replay out, run by run, and keeps what came of it.
+pub(crate) async fn run(job: Job) {
+    let is_whole_session = job.report.borrow().run_id.is_none();
+    // Closed: never.
+    let _turn = Arc::clone(&job.registry.turns).acquire_owned().await;
+    let mut spilled = Vec::new();
+    for run in job.runs.clone() {
+        let outcome = match job.one_run(run, &mut spilled).await {
+            Ok(outcome) => outcome,
+            Err(failure) => ReplayOutcome { error: Some(failure.problem()), ..ReplayOutcome::default() },
+        };
+        let status = if outcome.error.is_some() { ReplayStatus::Failed } else { ReplayStatus::Done };
+        job.report.send_modify(|report| {
+            if is_whole_session {
+                add(&mut report.outcome, run, &outcome);
+                report.runs.push(ReplayedRun { run_id: run, status, outcome });
+            } else {
+                report.outcome = outcome;
+            }
+        });
+        if job.cancel.is_cancelled() {
+            break;
+        }
+    }
+    job.finish(&spilled).await;
+}
+
+impl Job {
+    async fn one_run(&self, run: RunId, spilled: &mut Vec<bytes::Bytes>) -> Result<ReplayOutcome, Failure> {
+        let ended = || Failure::new(ErrorCode::Unavailable, "the replay was ended before its run was");
+        if self.cancel.is_cancelled() {
+            return Err(ended());
+        }
+        let recorded = Recorded::load(&self.shared.parts.store, self.session.clone(), run).await?;
+        let playback = Playback::new(recorded.recordings.clone());
+        let scratch = Scratch::make(&self.shared, self.id(), &recorded, &playback).await?;
+        let driver = Driver::new(&scratch, &recorded, &playback, &self.tape, &self.live);
+        let driven = self.cancel.run_until_cancelled(driver.drive()).await;
+        let result = match driven {
+            Some(Ok(driven)) => {
+                spilled.extend(long_fields(&scratch, &driven));
+                let files = Scratch::compare_files(&recorded);
+                Ok(outcome(&recorded, driven, &playback.report(), files))
+            }
+            Some(Err(failure)) => Err(failure),
+            None => Err(ended()),
+        };
+        scratch.close().await;
+        result
+    }
+
+    fn id(&self) -> ReplayId {
+        self.report.borrow().replay_id
+    }
+
+    /// Keeps the log and the report, then tells those who wait.
+    async fn finish(&self, spilled: &[bytes::Bytes]) {
+        let (parts, partition) = (&self.shared.parts, &self.session.partition);
+        let log = self.keep(partition, spilled).await;
+        let mut report = self.report.borrow().clone();
+        let failed = |outcome: &ReplayOutcome| outcome.error.is_some();
+        report.status = if failed(&report.outcome) { ReplayStatus::Failed } else { ReplayStatus::Done };
+        report.ended_at = Some(parts.env.now());
+        if report.status == ReplayStatus::Done {
+            report.outcome.diverged = Some(report.outcome.first_divergence.is_some());
+        }
+        let record = record(&report, &self.shared.options.node, log);
+        let kept = match record {
+            Ok(record) => parts.store.replays.put_replay(&record).await.map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = kept {
+            // Also when the session was erased meanwhile.
+            tracing::warn!(session = %self.session.session_id, error, "the report of a replay was not kept");
+        }
+        self.tape.close();
+        self.live.wake(self.session.session_id);
+        self.registry.remove(report.replay_id);
+        self.report.send_replace(report);
+    }
+
+    async fn keep(&self, partition: &Partition, spilled: &[bytes::Bytes]) -> Option<BlobHash> {
+        let blobs = &self.shared.parts.store.blobs;
+        for bytes in spilled {
+            if let Err(error) = blobs.put_blob(partition, bytes.clone()).await {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "a long field of a replay's log was not kept"
+                );
+            }
+        }
+        match blobs.put_blob(partition, self.tape.to_lines()).await {
+            Ok(hash) => Some(hash),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the log of a replay was not kept");
+                None
+            }
+        }
+    }
+}
+
+/// What was too long for an entry of the log: it is kept with it.
+fn long_fields(scratch: &Scratch, driven: &Driven) -> Vec<bytes::Bytes> {
+    let spilled = driven.events.iter().flat_map(|event| &event.spilled);
+    spilled.filter_map(|field| scratch.blobs.own(&field.blob)).collect()
+}
+
+/// The report as it is kept.
+pub(crate) fn record(
+    report: &Replay,
+    node: &warren_domain::NodeId,
+    log: Option<BlobHash>,
+) -> Result<ReplayRecord, serde_json::Error> {
+    Ok(ReplayRecord {
+        replay_id: report.replay_id,
+        session_id: report.session_id,
+        node: node.clone(),
+        started_at: report.started_at,
+        ended_at: report.ended_at,
+        report: serde_json::to_value(report)?,
+        log,
+    })
+}
+
+/// Puts everything together. What led to the rest comes first.
+fn outcome(
+    recorded: &Recorded,
+    driven: Driven,
+    calls: &PlaybackReport,
+    files: super::files::ComparedFiles,
+) -> ReplayOutcome {
+    let Comparison { count, divergence, differences } = compare(&recorded.events, &driven.events);
+    let mut notes = recorded.notes.clone();
+    notes.extend(files.note);
+    let was_stopped = recorded.stop.is_some();
+    // Where a run was stopped is a moment, and no two are the same: what it said until then may be more or less.
+    let divergence = divergence.filter(|_| !was_stopped);
+    let extra = calls
+        .divergence
+        .clone()
+        .filter(|found| !(was_stopped && found.kind == DivergenceKind::CallNotRecorded));
+    let unasked = calls.unasked.clone().filter(|_| !was_stopped);
+    let first = extra
+        .map(model_divergence)
+        .or(driven.divergence)
+        .or(unasked.map(model_divergence))
+        .or(divergence)
+        .or(files.divergence.filter(|_| !was_stopped));
+    if was_stopped {
+        notes.push(
+            "the run was stopped from outside; its replay was stopped when as much had happened".to_owned(),
+        );
+    }
+    ReplayOutcome {
+        diverged: Some(first.is_some()),
+        first_divergence: first,
+        differences: merged(&calls.differences, differences),
+        calls: ReplayCount { compared: calls.calls as u64, equal: calls.answered as u64 },
+        events: count,
+        files: files.files,
+        notes,
+        error: None,
+    }
+}
+
+/// What tools said to the model, and what they said to the log; each call once.
+fn merged(told: &[ToolDifference], logged: Vec<ReplayDifference>) -> Vec<ReplayDifference> {
+    let told = told.iter().map(|difference| ReplayDifference {
+        run_id: None,
+        conversation_id: difference.conversation.clone().map(ConversationId),
+        tool_use_id: Some(difference.tool_use_id.clone()),
+        message: format!("a tool said something else, which call {} to the model tells", difference.index),
+        diff: difference.diff.clone(),
+    });
+    let mut all: Vec<ReplayDifference> = told.collect();
+    for difference in logged {
+        let is_known = all.iter().any(|known| known.tool_use_id == difference.tool_use_id);
+        if !is_known {
+            all.push(difference);
+        }
+    }
+    all.truncate(MOST_DIFFERENCES);
+    all
+}
+
+fn model_divergence(found: Divergence) -> ReplayDivergence {
+    ReplayDivergence {
+        kind: match found.kind {
+            DivergenceKind::RequestDiffers => ReplayDivergenceKind::Request,
+            DivergenceKind::CallNotRecorded => ReplayDivergenceKind::ExtraCall,
+            DivergenceKind::CallNotMade => ReplayDivergenceKind::MissingCall,
+        },
+        run_id: None,
+        conversation_id: found.conversation.map(ConversationId),
+        index: found.index.map(|index| index as u64),
+        message: found.message,
+        diff: found.diff,
+    }
+}
+
+/// Adds what one run came to, to what all came to.
+fn add(all: &mut ReplayOutcome, run: RunId, one: &ReplayOutcome) {
+    let of_run = |divergence: &ReplayDivergence| ReplayDivergence { run_id: Some(run), ..divergence.clone() };
+    if all.first_divergence.is_none() {
+        all.first_divergence = one.first_divergence.as_ref().map(of_run);
+    }
+    let room = MOST_DIFFERENCES.saturating_sub(all.differences.len());
+    let of_run = |difference: &ReplayDifference| ReplayDifference { run_id: Some(run), ..difference.clone() };
+    all.differences.extend(one.differences.iter().take(room).map(of_run));
+    all.calls += one.calls;
+    all.events += one.events;
+    all.files.compared += one.files.compared;
+    all.files.equal += one.files.equal;
+    let room = MOST_DIFFERENCES.saturating_sub(all.files.different.len());
+    all.files.different.extend(one.files.different.iter().take(room).cloned());
+    if let Some(error) = &one.error {
+        let message = format!("run `{run}`: {}", error.message);
+        all.error.get_or_insert(warren_domain::ReplayProblem { code: error.code, message });
+    }
+}
