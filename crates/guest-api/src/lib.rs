@@ -14,6 +14,7 @@ mod exec;
 mod files;
 mod frame;
 mod hello;
+mod ports;
 mod request;
 mod watch;
 
@@ -25,5 +26,6 @@ pub use files::{
 };
 pub use frame::{Frame, FrameError, FrameReader, MAX_FRAME, read_frame, write_frame};
 pub use hello::{Hello, Landlock, PROTOCOL_VERSION};
+pub use ports::{MAX_PORTS, OpenPort};
 pub use request::{Announcement, Listening, Request};
 pub use watch::{Change, ChangeKind, DEFAULT_EXCLUDES, WatchEvent, WatchRequest};

@@ -61,6 +61,12 @@ pub enum Request {
     ScanTree,
     /// Writes a tree into the roots. Replied with `null`; then the stream carries `warren_tree::wire`, without frames.
     WriteTree,
+    /// Watches which loopback ports programs inside listen on. Replied with `null`; then one reply of
+    /// `Vec<`[`crate::OpenPort`]`>`, all of them, at once and whenever they change, until the host ends the stream.
+    Ports {
+        /// Ports that are not told of: the host's own.
+        ignore: Vec<u16>,
+    },
     /// Ends the guest and with it everything in the sandbox. Replied with `null` just before.
     Shutdown,
 }

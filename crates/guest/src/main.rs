@@ -47,6 +47,7 @@ mod failure;
 mod files;
 mod follow;
 mod http;
+mod listening;
 mod ports;
 mod reaper;
 mod serve;

@@ -25,5 +25,5 @@ pub use contract::{
 };
 pub use guest::{
     AttachError, CallError, Exec, ExecError, ExecOutput, ExecStdin, FileReader, Guest, Listener, Listing,
-    Signals, Watch,
+    PortWatch, Signals, Watch,
 };

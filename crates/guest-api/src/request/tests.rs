@@ -28,6 +28,7 @@ fn requests_look_as_they_always_did() {
         ),
         (Request::ScanTree, json!({"request": "scan_tree"})),
         (Request::WriteTree, json!({"request": "write_tree"})),
+        (Request::Ports { ignore: vec![4100] }, json!({"request": "ports", "ignore": [4100]})),
     ];
     for (request, expected) in cases {
         assert_eq!(serde_json::to_value(&request).expect("writes"), expected);

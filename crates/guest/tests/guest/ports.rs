@@ -2,7 +2,8 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use warren_guest_api::{
-    Announcement, ErrorCode, Exit, Frame, FrameReader, GuestError, Listening, Request, read_frame,
+    Announcement, ErrorCode, ExecRequest, Exit, Frame, FrameReader, GuestError, Listening, OpenPort, Request,
+    read_frame,
 };
 use warren_link::Stream;
 
@@ -119,4 +120,38 @@ async fn a_program_that_opens_connections_without_end_does_not_harm_the_guest() 
     }
     guest.ask::<()>(&Request::Ping).await.expect("lives");
     assert_eq!(guest.shell("echo still here").await.stdout, "still here\n");
+}
+
+#[tokio::test]
+async fn a_port_is_told_of_while_something_listens_on_it_and_with_whose_it_is() {
+    let guest = TestGuest::start();
+    let script = "import os, socket, sys; s = socket.create_server(('127.0.0.1', 0)); \
+                  print(s.getsockname()[1], flush=True); sys.stdin.read()";
+    let directory = guest.workspace("");
+    let request = ExecRequest {
+        argv: vec!["python3".into(), "-c".into(), script.into()],
+        cwd: Some(directory.display().to_string()),
+        stdin: true,
+        ..bash("")
+    };
+    let mut frames = FrameReader::new(guest.open(&Request::Ports { ignore: Vec::new() }).await);
+    assert!(matches!(frames.expect().await, Ok(Frame::Reply(_))), "the watch begins");
+    let mut program = guest.exec(request).await.expect("starts");
+    let Frame::Output(_, line) = program.next().await else { panic!("it says its port") };
+    let port: u16 = String::from_utf8_lossy(&line).trim().parse().expect("a port");
+    // The test's own machine has other ports, which come and go.
+    let mut until = async |is_open: bool| loop {
+        let Ok(Frame::Reply(json)) = frames.expect().await else { panic!("the watch ended") };
+        let ports: Vec<OpenPort> = Frame::parse(&json).expect("ports");
+        let found = ports.into_iter().find(|open| open.port == port);
+        if found.is_some() == is_open {
+            return found;
+        }
+    };
+    let open = until(true).await.expect("it is open");
+    assert_eq!(open.group, Some(program.pid));
+    let directory = directory.canonicalize().expect("a directory").display().to_string();
+    assert_eq!(open.directory.as_deref(), Some(directory.trim_end_matches('/')));
+    drop(program);
+    assert_eq!(until(false).await, None);
 }
