@@ -102,6 +102,11 @@ pub const KEYS: &[Key] = &[
         "An unhealthy sandbox is started again at most this often.",
     ),
     key(
+        "sandbox.workspace_isolation",
+        Kind::Boolean,
+        "Whether every session has a workspace of its own. A session that asks to share one is then refused.",
+    ),
+    key(
         "sandbox.resource_limits.memory",
         Kind::Size,
         "Memory of all programs of a sandbox together. Beyond it the kernel kills one of them.",
@@ -158,6 +163,24 @@ pub const KEYS: &[Key] = &[
         "What no version needs any more is removed from the disk so long after.",
     ),
     key("retention.interval_seconds", Kind::Integer, "How often it is looked after what may go."),
+    key(
+        "storage.outputs_template_path",
+        Kind::Path,
+        "A directory whose files are in the `outputs/` of every new session. If it is not set, the template that \
+         `warren template install` made is taken, if it was made.",
+    ),
+    key(
+        "previews.base_url",
+        Kind::Text,
+        "Where browsers see what sessions serve, as `https://preview.example.com`: each port of each session is a host \
+         below it. By default `http://localhost` with the listening port. Use a domain that is not the server's own.",
+    ),
+    key(
+        "knowledge.base_path",
+        Kind::Path,
+        "A directory with what sessions can read as `/knowledge`: `<tenant>/<project id>` in it. The tenant of a server \
+         with only one is `default`.",
+    ),
     key(
         "egress.allow",
         Kind::List,

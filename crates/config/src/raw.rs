@@ -31,6 +31,8 @@ raw! {
         retention: RawRetention,
         egress: RawEgress,
         agents: RawAgents,
+        previews: RawPreviews,
+        knowledge: RawKnowledge,
         models: RawModels,
     }
 }
@@ -52,6 +54,7 @@ raw! {
         idle_timeout_seconds: Option<u64>,
         health_interval_seconds: Option<u64>,
         max_restarts_per_hour: Option<u32>,
+        workspace_isolation: Option<bool>,
         resource_limits: RawLimits,
     }
 }
@@ -68,7 +71,17 @@ raw! {
 
 raw! {
     /// `[storage]`
-    RawStorage { database_url: Option<String>, }
+    RawStorage { database_url: Option<String>, outputs_template_path: Option<PathBuf>, }
+}
+
+raw! {
+    /// `[previews]`
+    RawPreviews { base_url: Option<String>, }
+}
+
+raw! {
+    /// `[knowledge]`
+    RawKnowledge { base_path: Option<PathBuf>, }
 }
 
 raw! {

@@ -40,6 +40,10 @@ pub struct Config {
     pub egress: Egress,
     /// The part of whoever gets agents' programs.
     pub agents: Agents,
+    /// Where browsers see what sessions serve; by the listening port if absent.
+    pub preview_base: Option<String>,
+    /// What projects' sessions can read.
+    pub knowledge: Option<PathBuf>,
     /// The model gateway's part.
     pub models: Models,
 }
@@ -68,6 +72,8 @@ pub struct Sandbox {
     pub health_interval: Duration,
     /// An unhealthy sandbox is started again at most this often in an hour.
     pub max_restarts_per_hour: u32,
+    /// Sessions do not share workspaces.
+    pub workspace_isolation: bool,
     /// What one sandbox may use.
     pub limits: Limits,
 }
@@ -108,6 +114,8 @@ pub struct Runs {
 pub struct Storage {
     /// Everything but the bytes of blobs.
     pub database: Database,
+    /// What is in a new session's `outputs/`; the installed template if absent.
+    pub outputs_template: Option<PathBuf>,
 }
 
 /// What is kept of what was, and for how long.
@@ -147,7 +155,12 @@ impl Config {
             server: server(raw.server)?,
             sandbox: sandbox(raw.sandbox)?,
             runs: runs(&raw.runs)?,
-            storage: Storage { database: database(raw.storage.database_url, directory)? },
+            storage: Storage {
+                database: database(raw.storage.database_url, directory)?,
+                outputs_template: raw.storage.outputs_template_path.map(|path| directory.join(path)),
+            },
+            preview_base: preview_base(raw.previews.base_url)?,
+            knowledge: raw.knowledge.base_path.map(|path| directory.join(path)),
             retention: retention(&raw.retention)?,
             egress: outside::egress(raw.egress)?,
             agents: outside::agents(raw.agents, directory, environment)?,
@@ -158,6 +171,23 @@ impl Config {
 
 fn invalid(key: &'static str, value: impl std::fmt::Display, hint: &'static str) -> ConfigError {
     ConfigError::Value { key, value: format!("`{value}`"), hint }
+}
+
+fn preview_base(written: Option<String>) -> Result<Option<String>, ConfigError> {
+    let is_base = |base: &String| {
+        let rest = base.strip_prefix("https://").or_else(|| base.strip_prefix("http://"));
+        rest.is_some_and(|rest| {
+            !rest.is_empty() && !rest.trim_end_matches('/').contains(['/', ' ', '@', '?', '#'])
+        })
+    };
+    match written {
+        Some(base) if !is_base(&base) => Err(invalid(
+            "previews.base_url",
+            base,
+            "write a scheme, a host and maybe a port: `https://preview.example.com`",
+        )),
+        base => Ok(base),
+    }
 }
 
 fn listen(written: Option<String>) -> Result<SocketAddr, ConfigError> {
@@ -192,6 +222,7 @@ fn sandbox(raw: RawSandbox) -> Result<Sandbox, ConfigError> {
         required: required(raw.required)?,
         idle_timeout: seconds("sandbox.idle_timeout_seconds", raw.idle_timeout_seconds, 900)?,
         health_interval: seconds("sandbox.health_interval_seconds", raw.health_interval_seconds, 30)?,
+        workspace_isolation: raw.workspace_isolation.unwrap_or(false),
         max_restarts_per_hour: raw.max_restarts_per_hour.unwrap_or(3),
         limits: limits(&raw.resource_limits)?,
     })

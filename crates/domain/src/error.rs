@@ -61,10 +61,14 @@ codes! {
     SessionEnded = "SESSION_ENDED", 410;
     /// The recordings that a replay needs are not kept any more.
     RecordingExpired = "RECORDING_EXPIRED", 410;
+    /// The thing is not as the caller believes.
+    PreconditionFailed = "PRECONDITION_FAILED", 412;
     /// The body is too large.
     TooLarge = "TOO_LARGE", 413;
     /// The body is not JSON.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415;
+    /// The file has no such part.
+    RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE", 416;
     /// The `Host` header names another server.
     Misdirected = "MISDIRECTED", 421;
     /// The same idempotency key came with another body.

@@ -1,6 +1,8 @@
 //! What the runtime is asked, and what it answers. The gateway's side of these types knows who asks; this side does not.
 
+mod preview_hosts;
 mod versions;
+mod workspace;
 
 use std::time::Duration;
 
@@ -19,10 +21,16 @@ pub use warren_store::{
     RunRecord, SessionQuery, SessionRecord, UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
 };
 
+pub use preview_hosts::{Behind, PreviewBaseError, PreviewHost, PreviewHosts, encoded_path};
 pub(crate) use versions::damaged;
 pub use versions::{
     FileDiff, Fork, Forked, OnConflict, Pieces, TreeEntry, TreeFile, VersionDiff, VersionFiles, VersionList,
     VersionRecord, Versions,
+};
+pub use workspace::{
+    ArtifactMoment, ArtifactRecords, Dialled, FileContent, FileEntry, FileKind, FileListing, FilePart,
+    FileSource, FileTag, FileWrite, Files, FilesFrom, MomentKind, PreviewIo, PreviewStream, PreviewTarget,
+    Previews, Wake,
 };
 
 /// Runs sessions. In this process, or on another node.
@@ -48,6 +56,12 @@ pub trait Runtime: Send + Sync {
     fn version_files(&self) -> &dyn VersionFiles;
     /// Runs and sessions carried out once more.
     fn replays(&self) -> &dyn Replays;
+    /// Sessions' files.
+    fn files(&self) -> &dyn Files;
+    /// What is worth showing of them.
+    fn artifacts(&self) -> &dyn ArtifactRecords;
+    /// What listens in sandboxes.
+    fn previews(&self) -> &dyn Previews;
 }
 
 /// Making, finding and ending sessions.

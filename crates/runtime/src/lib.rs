@@ -17,6 +17,7 @@ mod coalesce;
 mod figures;
 mod places;
 mod recorder;
+mod volumes;
 
 pub use manager::{RecoverError, SessionManager};
-pub use options::{Known, NoPrograms, Options, Parts, Program, ProgramError, Programs, Retention};
+pub use options::{Known, NoPrograms, Options, Parts, Program, ProgramError, Programs, Retention, Template};

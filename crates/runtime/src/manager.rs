@@ -2,7 +2,10 @@
 
 mod agents;
 mod approvals;
+mod artifacts;
+mod files;
 mod imports;
+mod previews;
 mod records;
 mod recovery;
 mod replays;
@@ -138,6 +141,18 @@ impl api::Runtime for SessionManager {
     }
 
     fn replays(&self) -> &dyn api::Replays {
+        self
+    }
+
+    fn files(&self) -> &dyn api::Files {
+        self
+    }
+
+    fn artifacts(&self) -> &dyn api::ArtifactRecords {
+        self
+    }
+
+    fn previews(&self) -> &dyn api::Previews {
         self
     }
 }

@@ -1,15 +1,17 @@
 //! What the runtime is given at its start.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::sync::RwLock;
-use warren_domain::NodeId;
+use warren_domain::{BlobHash, NodeId, Partition, ProjectId};
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, Gateway as ModelGateway};
 use warren_sandbox::{Backend, Layer, Limits};
 use warren_snapshots::Snapshots;
 use warren_store::{Live, Store};
+
+use crate::api::PreviewHosts;
 
 /// Numbers and places.
 #[derive(Debug, Clone)]
@@ -44,6 +46,12 @@ pub struct Options {
     pub keys: Duration,
     /// How long people may take to answer an agent.
     pub approvals: Duration,
+    /// Where browsers see previews, if they do.
+    pub previews: Option<PreviewHosts>,
+    /// What every project's sessions can read: `<partition>/<project>` in it.
+    pub knowledge: Option<PathBuf>,
+    /// What is in a new session's `outputs/`.
+    pub template: Option<Arc<Template>>,
     /// What is kept of what was, and for how long.
     pub retention: Retention,
 }
@@ -96,8 +104,37 @@ impl Options {
             keys: Duration::from_secs(7 * 24 * 3600),
             approvals: Duration::from_secs(24 * 3600),
             retention: Retention::default(),
+            previews: None,
+            knowledge: None,
+            template: None,
         }
     }
+}
+
+impl Options {
+    /// What the sessions of a project can read, if there is anything.
+    pub(crate) fn knowledge_of(&self, partition: &Partition, project: ProjectId) -> Option<PathBuf> {
+        // A partition is opaque: one that is no plain name has no directory.
+        let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
+        let base = self.knowledge.as_ref().filter(|_| is_plain(&partition.0))?;
+        Some(base.join(&partition.0).join(project.to_string()))
+    }
+
+    /// The template's files as they lie in a workspace.
+    pub(crate) fn template_hashes(&self) -> BTreeMap<String, BlobHash> {
+        let hash = |content: &[u8]| BlobHash(blake3::hash(content).to_hex().to_string());
+        let files = self.template.iter().flat_map(|template| &template.files);
+        files.map(|(path, content)| (format!("outputs/{path}"), hash(content))).collect()
+    }
+}
+
+/// What is in a new session's `outputs/`, and where what it needs is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Template {
+    /// Files, by path in `outputs/`.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Packages of its apps: a `node_modules` directory that every sandbox sees, read-only, as `/node_modules`.
+    pub packages: Option<PathBuf>,
 }
 
 /// The parts the runtime works with. It knows none of them by name.

@@ -3,6 +3,7 @@
 mod active;
 mod agent;
 mod approvals;
+mod artifacts;
 mod calls;
 mod deadlines;
 mod errands;
@@ -12,6 +13,7 @@ mod import;
 mod memory;
 mod output;
 mod outside;
+mod previews;
 mod rebuild;
 mod requests;
 mod restore;
@@ -34,6 +36,7 @@ pub(crate) use errands::Errand;
 pub(crate) use identity::Identity;
 pub(crate) use import::{Imported, Origin};
 pub(crate) use memory::{Memory, put as put_memory};
+pub(crate) use previews::{Door, Visit};
 pub(crate) use requests::{Leave, Reply, Request};
 pub(crate) use restore::{expired, workspace_files};
 pub(crate) use start::chain;
@@ -43,8 +46,10 @@ pub(crate) use versions::{empty_version, first_version};
 
 use self::{
     active::ActiveRun,
+    artifacts::KnownOutputs,
     deadlines::Deadlines,
     files::KnownFiles,
+    previews::Ports,
     sandbox::{History, SandboxSlot},
     signal::{SIGNALS, Signal},
 };
@@ -70,6 +75,8 @@ pub(crate) struct SessionTask {
     sandbox: SandboxSlot,
     history: History,
     files: KnownFiles,
+    outputs: KnownOutputs,
+    ports: Ports,
     run: Option<ActiveRun>,
     /// What waits for a sandbox, or for its turn.
     errands: VecDeque<Errand>,
@@ -115,6 +122,8 @@ impl SessionTask {
             sandbox: SandboxSlot::None,
             history: History::default(),
             files: KnownFiles::default(),
+            outputs: KnownOutputs::default(),
+            ports: Ports::default(),
             run: None,
             errands: VecDeque::new(),
             leaving: None,

@@ -1,12 +1,13 @@
 //! Reading JSON bodies: bounded, timed, and with the place of every mistake.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use axum::{
     body::Body,
     http::{HeaderMap, header},
 };
 use bytes::Bytes;
+use futures::{StreamExt as _, stream::BoxStream};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use warren_domain::ErrorCode;
@@ -16,6 +17,9 @@ use crate::failure::Failure;
 
 /// A client that sends its body more slowly than this is not waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A body as it comes.
+pub(crate) type ByteStream = BoxStream<'static, io::Result<Bytes>>;
 
 /// The whole body.
 pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Failure> {
@@ -32,6 +36,30 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Resul
             Err(Failure::bad_request(format!("the body did not arrive within {} s", PATIENCE.as_secs())))
         }
     }
+}
+
+/// The body as it comes: bounded, and given up when nothing comes any more.
+pub(crate) fn stream(headers: &HeaderMap, body: Body, limit: usize) -> Result<ByteStream, Failure> {
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: usize| length > limit) {
+        return Err(too_large(limit));
+    }
+    let pieces =
+        futures::stream::try_unfold((body.into_data_stream(), 0), move |(mut pieces, before)| async move {
+            let broken = |what: String| io::Error::new(io::ErrorKind::UnexpectedEof, what);
+            let next = tokio::time::timeout(PATIENCE, pieces.next()).await;
+            let next = next.map_err(|_| broken(format!("nothing came for {} s", PATIENCE.as_secs())))?;
+            let Some(piece) = next.transpose().map_err(|_| broken("the body broke off".to_owned()))? else {
+                return Ok(None);
+            };
+            let length = before + piece.len();
+            if length > limit {
+                let what = format!("the body is larger than {limit} bytes");
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+            }
+            Ok(Some((piece, (pieces, length))))
+        });
+    Ok(Box::pin(pieces))
 }
 
 /// The value in a body that must be JSON.

@@ -4,20 +4,28 @@ mod call;
 
 use axum::{
     extract::{FromRequestParts, RawPathParams, Request},
-    http::{header, request::Parts},
+    http::{HeaderMap, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use warren_domain::{ApprovalId, ErrorCode, SessionId};
 use warren_env::TaskKind;
-use warren_gateway::{Action, Denied, Target, authorize};
-use warren_wire::{Access, CSRF_HEADER, Route, Subject};
+use warren_gateway::{Action, Denied, Secret, Target, authorize};
+use warren_runtime::api::PreviewHost;
+use warren_wire::{Access, BodyForm, CSRF_HEADER, Route, Subject};
 
 pub(crate) use call::{Call, Caller, Credential};
 
 use self::call::{Found, Parameters};
-use crate::{accept, body, cookies, deps::App, failure::Failure, query::Query, respond::Answer};
+use crate::{
+    accept, body, cookies,
+    deps::App,
+    failure::Failure,
+    preview::{self, Visit},
+    query::Query,
+    respond::Answer,
+};
 
 /// Carries out one kind of request.
 pub(crate) type Handler = fn(Call) -> BoxFuture<'static, Answer>;
@@ -39,17 +47,69 @@ async fn enter(app: App, route: &'static Route, handler: Handler, request: Reque
     };
     let media = accept::negotiate(route, &parts.headers)?;
     let query = Query::parse(route, &parts.uri)?;
-    let body = match route.body {
-        Some(taken) => {
-            let limit = taken.limit.unwrap_or(app.deps.options.body_limit);
-            body::read(&parts.headers, body, limit).await?
+    let limit = route.body.and_then(|taken| taken.limit).unwrap_or(app.deps.options.body_limit);
+    let (body, stream) = match route.body.map(|taken| taken.form) {
+        Some(BodyForm::Json) => (body::read(&parts.headers, body, limit).await?, None),
+        Some(BodyForm::Bytes | BodyForm::Multipart) => {
+            (Bytes::new(), Some(body::stream(&parts.headers, body, limit)?))
         }
-        None => Bytes::new(),
+        None => (Bytes::new(), None),
     };
     let is_safe = parts.method.is_safe();
-    let call =
-        Call { app: app.clone(), caller, subject, parameters, query, media, headers: parts.headers, body };
+    let call = Call {
+        app: app.clone(),
+        caller,
+        subject,
+        parameters,
+        query,
+        media,
+        headers: parts.headers,
+        body,
+        stream: stream.into(),
+    };
     if is_safe { handler(call).await } else { to_its_end(&app, handler(call)).await }
+}
+
+/// Answers a request for one of the hosts of previews. The same questions, by another door: who was let in, and may they
+/// still read the session?
+pub(crate) async fn answer_preview(app: App, host: PreviewHost, request: Request) -> Response {
+    if request.uri().path() == preview::ENTER {
+        return enter_preview(&app, host, &request).unwrap_or_else(|failure| preview::closed(&failure));
+    }
+    let headers = request.headers().clone();
+    match admit_preview(&app, host, &headers).await {
+        Ok(may_start) => {
+            let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+            preview::answer(Visit { app, host, may_start, headers, method, path }, request).await
+        }
+        Err(failure) => preview::closed(&failure),
+    }
+}
+
+/// A grant becomes a cookie of this host, and the browser goes where it was granted to go.
+fn enter_preview(app: &App, host: PreviewHost, request: &Request) -> Answer {
+    let query = request.uri().query().unwrap_or_default();
+    let code = query.split('&').find_map(|pair| pair.strip_prefix("grant=")).unwrap_or_default();
+    let redeemed = app.grants.redeem(&app.deps.env, app.now(), host, code)?;
+    let (pass, path) = redeemed.ok_or_else(not_let_in)?;
+    let is_trustworthy = app.deps.options.previews.as_ref().is_some_and(|hosts| hosts.is_trustworthy());
+    preview::welcome(&pass, &path, is_trustworthy)
+}
+
+/// Whether who was let in may also have things started.
+async fn admit_preview(app: &App, host: PreviewHost, headers: &HeaderMap) -> Result<bool, Failure> {
+    let pass = preview::cookie_of(headers).ok_or_else(not_let_in)?;
+    let secret = app.grants.admitted(app.now(), host, pass).ok_or_else(not_let_in)?;
+    let identity = app.gateway().authenticate(secret.expose()).await?;
+    let record = app.runtime().sessions().session_get(host.session).await?.record;
+    let target = Target::Project { partition: &record.partition, project: record.project_id };
+    authorize(&identity, Action::Read, target).map_err(|_| not_let_in())?;
+    Ok(authorize(&identity, Action::Write, target).is_ok())
+}
+
+fn not_let_in() -> Failure {
+    Failure::new(ErrorCode::Unauthorized, "this browser was not let in here")
+        .hint("open the preview from its session")
 }
 
 /// Who is calling; nobody, where nobody in particular is fine.
@@ -90,7 +150,9 @@ async fn recognise(app: &App, parts: &Parts) -> Result<Caller, Failure> {
             }
         };
     let identity = app.gateway().authenticate(secret).await?;
-    Ok(Caller { identity, credential })
+    let secret =
+        Secret::parse(secret).ok_or_else(|| Failure::new(ErrorCode::Unauthorized, "a token is needed"))?;
+    Ok(Caller { identity, credential, secret })
 }
 
 pub(crate) fn bearer(value: &str) -> Result<&str, Failure> {

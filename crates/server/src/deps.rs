@@ -6,9 +6,9 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 use warren_env::{Env, Tasks};
 use warren_gateway::Gateway;
-use warren_runtime::api::Runtime;
+use warren_runtime::api::{PreviewHosts, Runtime};
 
-use crate::{handlers::Readiness, hosts::Hosts};
+use crate::{handlers::Readiness, hosts::Hosts, preview::Grants};
 
 /// Sockets are cheap, but not free: each may hold a few megabytes for a slow client.
 const MOST_SOCKETS: usize = 4096;
@@ -46,6 +46,10 @@ pub struct Options {
     pub secure_cookies: bool,
     /// Where previews are shown from, as sources of a content security policy; hosts below `localhost` always are.
     pub preview_frames: Vec<String>,
+    /// The names of hosts on which browsers see what sessions serve; none if they do not.
+    pub previews: Option<PreviewHosts>,
+    /// Sessions do not share workspaces.
+    pub workspace_isolation: bool,
 }
 
 impl Options {
@@ -58,6 +62,8 @@ impl Options {
             body_limit: 1024 * 1024,
             secure_cookies: false,
             preview_frames: Vec::new(),
+            previews: PreviewHosts::parse(&format!("http://localhost:{}", listen.port())).ok(),
+            workspace_isolation: false,
         }
     }
 
@@ -79,6 +85,8 @@ pub(crate) struct Shared {
     pub(crate) readiness: Readiness,
     /// Sockets that may be open at a time; one more is refused.
     pub(crate) socket_places: Arc<Semaphore>,
+    /// Who was let in to see a preview.
+    pub(crate) grants: Grants,
 }
 
 impl Shared {
@@ -93,6 +101,7 @@ impl Shared {
             openapi: Bytes::from(document.to_string()),
             readiness: Readiness::default(),
             socket_places: Arc::new(Semaphore::new(MOST_SOCKETS)),
+            grants: Grants::default(),
             deps,
         })
     }

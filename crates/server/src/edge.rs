@@ -12,9 +12,11 @@ use axum::{
 use futures::FutureExt;
 use tokio::time::Instant;
 use tracing::Instrument;
+use warren_runtime::api::PreviewHost;
 use warren_wire::RouteName;
 
 use crate::{
+    choke,
     deps::App,
     failure::{Failure, Told},
 };
@@ -34,6 +36,9 @@ const HEADERS: &[(&str, &str)] = &[
 
 /// Takes a request in and its answer out.
 pub(crate) async fn pass(State(app): State<App>, request: Request, next: Next) -> Response {
+    if let Some(host) = preview_host(&app, &request) {
+        return choke::answer_preview(app, host, request).await;
+    }
     let began = Instant::now();
     let id = request_id(&app, request.headers());
     let path = request.uri().path().to_owned();
@@ -58,6 +63,18 @@ async fn go_on(app: &App, request: Request, next: Next) -> Response {
         Ok(response) => response,
         Err(panic) => Failure::internal(format!("panic: {}", words(panic.as_ref()))).into_response(),
     }
+}
+
+/// The host of a preview that the request is for, if it is for one.
+fn preview_host(app: &App, request: &Request) -> Option<PreviewHost> {
+    let hosts = app.deps.options.previews.as_ref()?;
+    let mut named = request.headers().get_all(header::HOST).iter();
+    let (first, second) = (named.next()?, named.next());
+    // A request that names two servers is for none: the check below refuses it.
+    if second.is_some() || request.uri().authority().is_some() {
+        return None;
+    }
+    hosts.find(first.to_str().ok()?)
 }
 
 /// The client's own name for the request, if it is one that can go into a log, else a new one.

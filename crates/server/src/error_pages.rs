@@ -25,6 +25,8 @@ pub(crate) fn page(code: ErrorCode) -> &'static str {
         ErrorCode::VersionConflict => page!("VERSION_CONFLICT"),
         ErrorCode::SessionElsewhere => page!("SESSION_ELSEWHERE"),
         ErrorCode::SessionEnded => page!("SESSION_ENDED"),
+        ErrorCode::PreconditionFailed => page!("PRECONDITION_FAILED"),
+        ErrorCode::RangeNotSatisfiable => page!("RANGE_NOT_SATISFIABLE"),
         ErrorCode::TooLarge => page!("TOO_LARGE"),
         ErrorCode::UnsupportedMediaType => page!("UNSUPPORTED_MEDIA_TYPE"),
         ErrorCode::Misdirected => page!("MISDIRECTED"),

@@ -2,8 +2,10 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod artifacts;
 pub(crate) mod auth;
 pub(crate) mod events;
+pub(crate) mod files;
 pub(crate) mod machine;
 pub(crate) mod messages;
 pub(crate) mod page;

@@ -16,14 +16,19 @@ mod edge;
 mod registry;
 
 mod accept;
+mod archive;
 mod body;
 mod cookies;
 mod failure;
+mod file_answer;
 mod hosts;
 mod query;
 mod respond;
 mod socket;
 mod sse;
+mod upload;
+
+mod preview;
 
 mod convert;
 mod error_pages;

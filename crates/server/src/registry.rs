@@ -5,8 +5,8 @@ use warren_wire::RouteName;
 use crate::{
     choke::Handler,
     handlers::{
-        agents, approvals, auth, events, machine, messages, page, profiles, records, replays, runs,
-        sandboxes, sessions, tokens, versions,
+        agents, approvals, artifacts, auth, events, files, machine, messages, page, profiles, records,
+        replays, runs, sandboxes, sessions, tokens, versions,
     },
 };
 
@@ -16,6 +16,7 @@ macro_rules! boxed {
     };
 }
 
+#[expect(clippy::too_many_lines, reason = "a flat match that only routes: one call an arm")]
 pub(crate) fn handler(name: RouteName) -> Handler {
     match name {
         RouteName::AgentInstall => boxed!(agents::install),
@@ -24,6 +25,11 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::ApprovalAnswer => boxed!(approvals::answer),
         RouteName::ApprovalGet => boxed!(approvals::get),
         RouteName::ApprovalList => boxed!(approvals::list),
+        RouteName::ArtifactContent => boxed!(artifacts::content),
+        RouteName::ArtifactGet => boxed!(artifacts::get),
+        RouteName::ArtifactList => boxed!(artifacts::list),
+        RouteName::ArtifactPreview => boxed!(artifacts::preview),
+        RouteName::ArtifactVersions => boxed!(artifacts::versions),
         RouteName::AuthLink => boxed!(auth::link),
         RouteName::AuthSignIn => boxed!(auth::sign_in),
         RouteName::AuthSignOut => boxed!(auth::sign_out),
@@ -33,6 +39,12 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::DoctorGet => boxed!(machine::doctor),
         RouteName::ErrorPage => boxed!(machine::error_page),
         RouteName::EventRead => boxed!(events::read),
+        RouteName::FileArchive => boxed!(files::archive),
+        RouteName::FileList => boxed!(files::list),
+        RouteName::FilePut => boxed!(files::put),
+        RouteName::FileRead => boxed!(files::read),
+        RouteName::FileRemove => boxed!(files::remove),
+        RouteName::FileUpload => boxed!(files::upload),
         RouteName::Health => boxed!(machine::health),
         RouteName::MessageList => boxed!(messages::list),
         RouteName::MessageSend => boxed!(messages::send),

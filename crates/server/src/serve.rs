@@ -71,6 +71,7 @@ async fn connection(stream: TcpStream, router: Router, cancel: CancellationToken
         .header_read_timeout(options.header_timeout)
         .max_buf_size(options.max_header_bytes)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        // Sockets of previews.
         .with_upgrades();
     tokio::pin!(connection);
     let ended = tokio::select! {

@@ -6,12 +6,18 @@
 mod access;
 #[path = "server/fake.rs"]
 mod fake;
+#[path = "server/fake_files.rs"]
+mod fake_files;
 #[path = "server/fake_versions.rs"]
 mod fake_versions;
+#[path = "server/files.rs"]
+mod files;
 #[path = "server/input.rs"]
 mod input;
 #[path = "server/listener.rs"]
 mod listener;
+#[path = "server/previews.rs"]
+mod previews;
 #[path = "server/sessions.rs"]
 mod sessions;
 #[path = "server/socketio.rs"]

@@ -14,6 +14,7 @@ mod agent;
 mod approval;
 mod auth;
 mod event;
+mod files;
 mod machine;
 mod message;
 mod packet;
@@ -33,6 +34,9 @@ pub use auth::{
     TokenList, WhoAmI,
 };
 pub use event::{EventPage, SessionNews, SessionsChanged};
+pub use files::{
+    ArtifactHistory, ArtifactList, ArtifactVersion, FileItem, FileListing, FileSource, PreviewLink, Uploaded,
+};
 pub use machine::{Doctor, Health, Ready, SandboxItem, SandboxList, UsageReport, UsageRow};
 pub use message::{MessageAccepted, MessagePage, MessageSend};
 pub use openapi::openapi;
@@ -43,7 +47,7 @@ pub use packet::{
 pub use problem::{At, Problem};
 pub use profile::ProfileList;
 pub use replay::{ReplayPage, ReplayStart};
-pub use routes::{Access, Answer, Media, Method, Query, QueryKind, Route, RouteName, Subject};
+pub use routes::{Access, Answer, BodyForm, Media, Method, Query, QueryKind, Route, RouteName, Subject};
 pub use run::{Interrupted, RunItem, RunPage, RunProblem, RunReword};
 pub use session::{
     Forced, ImportedThread, RuntimeSessionData, SessionCreate, SessionEnd, SessionImport, SessionListItem,

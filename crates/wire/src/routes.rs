@@ -21,7 +21,7 @@ pub struct Route {
     pub summary: &'static str,
     /// Its query parameters; any other is refused.
     pub query: &'static [Query],
-    /// The type of its JSON body, if it takes one.
+    /// Its body, if it takes one.
     pub body: Option<Body>,
     /// How it answers when all is well; the first is the default.
     pub answers: &'static [Answer],
@@ -96,15 +96,28 @@ pub enum QueryKind {
     OneOf(&'static [&'static str]),
 }
 
-/// A JSON body.
+/// A body.
 #[derive(Debug, Clone, Copy)]
 pub struct Body {
-    /// The name of its schema.
+    /// What it is made of.
+    pub form: BodyForm,
+    /// The name of its schema, if it is JSON.
     pub schema: &'static str,
     /// Whether it must be there.
     pub required: bool,
     /// The most bytes, where it may be longer than the bodies of other routes.
     pub limit: Option<usize>,
+}
+
+/// What a body is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyForm {
+    /// JSON, read whole before it is looked at.
+    Json,
+    /// Bytes of any kind, taken as they come.
+    Bytes,
+    /// Parts of a form, taken as they come.
+    Multipart,
 }
 
 /// One way a route answers when all is well.
@@ -135,6 +148,8 @@ pub enum Media {
     Html,
     /// Bytes.
     Bytes,
+    /// A file, of whatever type it is. Whoever asks for a file gets it, whatever it says it accepts.
+    File,
 }
 
 impl Media {
@@ -149,6 +164,7 @@ impl Media {
             Media::Markdown => Some("text/markdown"),
             Media::Html => Some("text/html"),
             Media::Bytes => Some("application/octet-stream"),
+            Media::File => Some("*/*"),
         }
     }
 }
@@ -207,6 +223,11 @@ names! {
     ApprovalAnswer = "approval_answer",
     ApprovalGet = "approval_get",
     ApprovalList = "approval_list",
+    ArtifactContent = "artifact_content",
+    ArtifactGet = "artifact_get",
+    ArtifactList = "artifact_list",
+    ArtifactPreview = "artifact_preview",
+    ArtifactVersions = "artifact_versions",
     AuthLink = "auth_link",
     AuthSignIn = "auth_sign_in",
     AuthSignInToken = "auth_sign_in_token",
@@ -216,6 +237,12 @@ names! {
     DoctorGet = "doctor_get",
     ErrorPage = "error_page",
     EventRead = "event_read",
+    FileArchive = "file_archive",
+    FileList = "file_list",
+    FilePut = "file_put",
+    FileRead = "file_read",
+    FileRemove = "file_remove",
+    FileUpload = "file_upload",
     Health = "health",
     MessageList = "message_list",
     MessageSend = "message_send",

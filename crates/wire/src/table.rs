@@ -8,7 +8,7 @@ use crate::{
     Method::{self, Delete, Get, Patch, Post, Put},
     Query, QueryKind, Route, RouteName as Name,
     Subject::{self, Approval, Server, Session, Visible},
-    routes::Body,
+    routes::{Body, BodyForm},
 };
 
 /// All routes.
@@ -434,11 +434,76 @@ pub const ROUTES: &[Route] = &[
     .may_take("SessionFork")
     .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionForked") }])
     .fails(&[Code::AgentUnknown, Code::Conflict, Code::DataDamaged, Code::Unavailable]),
+    // Files, what is worth showing of them, and what listens.
+    row(Name::FileList, Get, "/api/sessions/{id}/fs", "What is in a directory; never makes a sandbox")
+        .needs(Read, Session)
+        .asks(&[PATH])
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("FileListing") }]),
+    row(Name::FileRead, Get, "/api/sessions/{id}/fs/read", "A file, or a part of it; never makes a sandbox")
+        .needs(Read, Session)
+        .asks(&[PATH])
+        .gives(FILE)
+        .fails(&[Code::RangeNotSatisfiable]),
+    row(Name::FileArchive, Get, "/api/sessions/{id}/fs/archive", "A directory as `.tar.gz`")
+        .needs(Read, Session)
+        .asks(&[PATH])
+        .gives(FILE),
+    row(Name::FilePut, Put, "/api/sessions/{id}/fs", "Makes or replaces a file; wakes the sandbox")
+        .needs(Write, Session)
+        .asks(&[PATH])
+        .takes_stream(BodyForm::Bytes, MAX_FILE)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("FileItem") }])
+        .fails(&[Code::PreconditionFailed, Code::Conflict, Code::SandboxError, Code::DiskLimit]),
+    row(
+        Name::FileUpload,
+        Post,
+        "/api/sessions/{id}/fs/upload",
+        "Puts new files into `/user-input`, or elsewhere",
+    )
+    .needs(Write, Session)
+    .asks(&[PATH])
+    .takes_stream(BodyForm::Multipart, MAX_UPLOAD)
+    .gives(&[Answer { status: 201, media: Media::Json, schema: Some("Uploaded") }])
+    .fails(&[Code::Conflict, Code::SandboxError, Code::DiskLimit]),
+    row(Name::FileRemove, Delete, "/api/sessions/{id}/fs", "Removes a file, or a directory with all in it")
+        .needs(Write, Session)
+        .asks(&[PATH])
+        .gives(NOTHING)
+        .fails(&[Code::SandboxError]),
+    row(Name::ArtifactList, Get, "/api/sessions/{id}/artifacts", "What is worth showing of what it made")
+        .needs(Read, Session)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ArtifactList") }]),
+    row(Name::ArtifactGet, Get, "/api/sessions/{id}/artifacts/{artifactId}", "One artifact")
+        .needs(Read, Session)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Artifact") }]),
+    row(Name::ArtifactContent, Get, "/api/sessions/{id}/artifacts/{artifactId}/content", "What is in it")
+        .needs(Read, Session)
+        .gives(FILE)
+        .fails(&[Code::RangeNotSatisfiable]),
+    row(
+        Name::ArtifactVersions,
+        Get,
+        "/api/sessions/{id}/artifacts/{artifactId}/versions",
+        "What became of it",
+    )
+    .needs(Read, Session)
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ArtifactHistory") }]),
+    row(
+        Name::ArtifactPreview,
+        Post,
+        "/api/sessions/{id}/artifacts/{artifactId}/preview",
+        "A way for a browser to see it; starts what serves it, if the token may write",
+    )
+    .needs(Read, Session)
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("PreviewLink") }])
+    .fails(&[Code::Conflict, Code::SandboxError]),
 ];
 
 const VERSION_UNREAD: &[Code] = &[Code::Conflict, Code::DataDamaged];
 const VERSION_UNMADE: &[Code] = &[Code::RunInProgress, Code::SandboxError, Code::Unavailable];
-
+/// The largest file, and the most that one upload can bring.
+const MAX_FILE: usize = 50_000_000;
+const MAX_UPLOAD: usize = 201_000_000;
 /// The longest transcripts that can be imported, with their subagents'.
 const LONGEST_IMPORT: usize = 256 << 20;
 /// The most entries of a log that one answer carries.
@@ -458,9 +523,10 @@ const CURSOR: Query =
 const PATH: Query = Query {
     name: "path",
     kind: QueryKind::Text,
-    summary: "Relative to the workspace, or as it is in the sandbox",
+    summary: "Relative to the workspace, or in `/workspace`, `/outputs`, `/user-input`, `/knowledge`, `/instructions`",
 };
 
+const FILE: &[Answer] = &[Answer { status: 200, media: Media::File, schema: None }];
 const BYTES: &[Answer] = &[Answer { status: 200, media: Media::Bytes, schema: None }];
 const VERSION: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("VersionItem") }];
 const NOTHING: &[Answer] = &[Answer { status: 204, media: Media::Nothing, schema: None }];
@@ -516,18 +582,24 @@ impl Route {
     }
 
     const fn takes(mut self, schema: &'static str) -> Self {
-        self.body = Some(Body { schema, required: true, limit: None });
+        self.body = Some(Body { form: BodyForm::Json, schema, required: true, limit: None });
         self
     }
 
     /// Takes a body that may be longer than others.
     const fn takes_much(mut self, schema: &'static str, limit: usize) -> Self {
-        self.body = Some(Body { schema, required: true, limit: Some(limit) });
+        self.body = Some(Body { form: BodyForm::Json, schema, required: true, limit: Some(limit) });
+        self
+    }
+
+    /// Takes a body that is not JSON, as it comes.
+    const fn takes_stream(mut self, form: BodyForm, limit: usize) -> Self {
+        self.body = Some(Body { form, schema: "", required: true, limit: Some(limit) });
         self
     }
 
     const fn may_take(mut self, schema: &'static str) -> Self {
-        self.body = Some(Body { schema, required: false, limit: None });
+        self.body = Some(Body { form: BodyForm::Json, schema, required: false, limit: None });
         self
     }
 
@@ -601,7 +673,9 @@ mod tests {
         for route in ROUTES.iter().filter(|route| route.access != Access::Public) {
             let writes = matches!(route.access, Access::Write | Access::Admin);
             // Whoever may only read can still sign out.
-            let expected = route.method != Method::Get && route.name != RouteName::AuthSignOut;
+            let expected = route.method != Method::Get
+                // A way in changes nothing by itself; what has to be started asks for the right to write.
+                && !matches!(route.name, RouteName::AuthSignOut | RouteName::ArtifactPreview);
             assert_eq!(writes, expected, "{}", route.name);
         }
     }

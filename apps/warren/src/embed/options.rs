@@ -8,7 +8,7 @@ use warren_domain::NodeId;
 use warren_models::{
     EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
 };
-use warren_runtime::Retention;
+use warren_runtime::{Retention, api::PreviewHosts};
 use warren_sandbox::{Layer, Limits};
 
 use super::LAUNCHER;
@@ -92,7 +92,18 @@ fn upstream(provider: &Provider) -> UpstreamOptions {
     }
 }
 
-pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren_runtime::Options {
+/// Where browsers see what sessions serve.
+fn previews(config: &Config, listen: SocketAddr) -> Option<PreviewHosts> {
+    let by_port = || format!("http://localhost:{}", listen.port());
+    PreviewHosts::parse(&config.preview_base.clone().unwrap_or_else(by_port)).ok()
+}
+
+pub(super) fn runtime(
+    config: &Config,
+    directory: &Path,
+    node: NodeId,
+    listen: SocketAddr,
+) -> warren_runtime::Options {
     let limits = &config.sandbox.limits;
     warren_runtime::Options {
         idle: config.sandbox.idle_timeout,
@@ -117,6 +128,8 @@ pub(super) fn runtime(config: &Config, directory: &Path, node: NodeId) -> warren
             grace: config.retention.grace,
             interval: config.retention.interval,
         },
+        previews: previews(config, listen),
+        knowledge: config.knowledge.clone(),
         ..warren_runtime::Options::new(node, directory.to_owned())
     }
 }
@@ -126,6 +139,8 @@ pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Opti
         allowed_hosts: config.server.allowed_hosts.clone(),
         body_limit: usize::try_from(config.server.body_limit).unwrap_or(usize::MAX),
         secure_cookies: config.server.secure_cookies,
+        previews: previews(config, listen),
+        workspace_isolation: config.sandbox.workspace_isolation,
         ..warren_server::Options::new(listen)
     }
 }

@@ -57,6 +57,7 @@ const FILE: &str = r#"
         idle_timeout_seconds = 60
         health_interval_seconds = 5
         max_restarts_per_hour = 0
+workspace_isolation = true
         resource_limits = { memory = "1GiB", cpu = 0.5, pids = 64, disk = 1048577 }
         [runs]
         time_budget_seconds = 100
@@ -64,7 +65,12 @@ const FILE: &str = r#"
         approval_seconds = 60
         [storage]
         database_url = "postgres://ada:s3cr3t@db.example.org/warren?sslpassword=x"
-        [egress]
+outputs_template_path = '/srv/template'
+        [previews]
+base_url = 'https://preview.example.org'
+[knowledge]
+base_path = '/srv/knowledge'
+[egress]
         allow = ["example.org", "*.example.com:8443"]
         allow_private = ["10.0.0.5:8080"]
         [agents]
@@ -94,6 +100,7 @@ sandbox.required = ["namespaces", "landlock"]
 sandbox.idle_timeout_seconds = 60
 sandbox.health_interval_seconds = 5
 sandbox.max_restarts_per_hour = 0
+sandbox.workspace_isolation = true
 sandbox.resource_limits.memory = "1GiB"
 sandbox.resource_limits.cpu = 0.5
 sandbox.resource_limits.pids = 64
@@ -107,6 +114,9 @@ retention.daily_days = 30
 retention.deltas_days = 7
 retention.grace_seconds = 86400
 retention.interval_seconds = 3600
+storage.outputs_template_path = "/srv/template"
+previews.base_url = "https://preview.example.org"
+knowledge.base_path = "/srv/knowledge"
 egress.allow = ["example.org", "*.example.com:8443"]
 egress.allow_private = ["10.0.0.5:8080"]
 agents.directory = "/opt/warren/agents"

@@ -35,6 +35,12 @@ impl KnownFiles {
         Ok(Self(files.into_iter().map(|file| (file.path.clone(), file)).collect()))
     }
 
+    /// Files beneath a directory, by path.
+    pub(super) fn beneath(&self, directory: &str) -> impl Iterator<Item = &WorkspaceFile> {
+        let from = self.0.range(directory.to_owned()..);
+        from.map(|(_, file)| file).take_while(move |file| file.path.starts_with(directory))
+    }
+
     /// Compares what was seen with what is known, and remembers it. Says what changed.
     fn update(&mut self, seen: Seen) -> Option<(FileChange, Option<WorkspaceFile>, String)> {
         let Some(stat) = seen.stat.filter(|stat| stat.kind != FileKind::Directory) else {
@@ -92,7 +98,12 @@ impl SessionTask {
         if drafts.is_empty() {
             return Ok(());
         }
+        let in_outputs = |draft: &Draft| matches!(&draft.body, EventBody::FileChanged { path, .. } if path.starts_with("outputs/"));
+        let is_shown = drafts.iter().any(in_outputs);
         self.recorder.record(drafts, |_| changes).await?;
+        if is_shown {
+            self.outputs_changed();
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What never changes about a session.
 
-use warren_domain::{AgentType, Partition, ProfileId, SessionId, WorkspaceId};
+use warren_domain::{AgentType, Partition, ProfileId, ProjectId, SessionId, WorkspaceId};
 use warren_store::SessionRecord;
 
 /// What never changes about a session.
@@ -8,6 +8,7 @@ use warren_store::SessionRecord;
 pub(crate) struct Identity {
     pub(crate) session: SessionId,
     pub(crate) partition: Partition,
+    pub(crate) project: ProjectId,
     pub(crate) workspace: WorkspaceId,
     pub(crate) agent_type: AgentType,
     pub(crate) profile: ProfileId,
@@ -18,6 +19,7 @@ impl From<&SessionRecord> for Identity {
         Self {
             session: record.session_id,
             partition: record.partition.clone(),
+            project: record.project_id,
             workspace: record.workspace_id,
             agent_type: record.agent_type.clone(),
             profile: record.profile.clone(),

@@ -16,7 +16,7 @@ use super::{SessionTask, signal::Signal};
 use crate::recorder::RecordError;
 
 /// The port inside every sandbox where the proxy listens.
-const PORT: u16 = 4180;
+pub(super) const PORT: u16 = 4180;
 
 /// What reaches the sandbox itself needs no proxy.
 const LOCAL: &str = "127.0.0.1,localhost,::1";

@@ -7,7 +7,7 @@ use warren_domain::{
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
-use super::{Errand, Imported, Next, SessionTask, active::Stop, sandbox::SandboxSlot};
+use super::{Errand, Imported, Next, SessionTask, Visit, active::Stop, sandbox::SandboxSlot};
 use crate::{
     api::{Force, NewMessage, OnConflict, SandboxReport, Sent, SessionError},
     recorder::RecordError,
@@ -29,6 +29,8 @@ pub(crate) enum Request {
     StartSandbox(Reply<()>),
     Errand(Errand),
     Report(Reply<SandboxReport>),
+    /// Something about what is in its sandbox.
+    Visit(Visit),
     /// Only to have an owner: one that picks up what an earlier one left.
     PickUp(Reply<()>),
 }
@@ -73,6 +75,7 @@ impl Request {
             Request::Interrupt(_, reply) => drop(reply.send(Err(error))),
             Request::Report(reply) => drop(reply.send(Err(error))),
             Request::Errand(errand) => errand.refuse(error),
+            Request::Visit(visit) => visit.refuse(error),
             Request::Update(_, reply)
             | Request::Reword(_, _, reply)
             | Request::Drop(_, _, reply)
@@ -112,7 +115,7 @@ impl Leave {
 impl SessionTask {
     pub(super) async fn on_request(&mut self, request: Request) -> Result<(), RecordError> {
         // Looking at it is no work: else whoever polls would keep it for ever.
-        if !matches!(request, Request::Report(_)) {
+        if !matches!(request, Request::Report(_) | Request::Visit(Visit::Reach(_))) {
             self.deadlines.touch();
         }
         match request {
@@ -153,6 +156,7 @@ impl SessionTask {
                 self.errands.push_back(errand);
                 self.run_errands().await
             }
+            Request::Visit(visit) => self.on_visit(visit).await,
             Request::Report(reply) => {
                 let report = self.report().await;
                 answer(reply, Ok(report))

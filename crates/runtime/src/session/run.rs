@@ -239,6 +239,7 @@ impl SessionTask {
             ready.transcripts.flush().await;
         }
         self.rescan().await?;
+        self.look_at_outputs().await?;
         self.note_out_of_memory().await;
         let Some(run) = self.run.take() else { return Ok(()) };
         // What an agent started may live on in process groups of its own when it had no time to end it.

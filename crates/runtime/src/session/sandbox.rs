@@ -120,6 +120,11 @@ impl Ready {
         self.outside.belong_to(run);
     }
 
+    /// Has something done as long as the sandbox is there.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(TaskKind::Sandbox, work);
+    }
+
     /// Asks for a sign of life; the answer comes as a signal.
     pub(super) fn check_health(&self, sender: mpsc::Sender<Signal>, patience: Duration, tasks: &Tasks) {
         let (id, guest) = (self.sandbox.id.clone(), self.sandbox.guest.clone());
@@ -175,6 +180,7 @@ impl SessionTask {
                 }));
                 self.record_status(None).await?;
                 self.deadlines.touch();
+                self.outputs_changed();
                 waiting.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
                 self.launch_agent().await?;
                 self.run_errands().await?;
@@ -218,6 +224,7 @@ impl SessionTask {
             }
             SandboxSlot::Ready(ready) => {
                 self.dismantle(&ready).await;
+                self.ports_gone().await?;
                 self.write_terminated(&ready.sandbox.id, ready.restart_count, why).await
             }
         }

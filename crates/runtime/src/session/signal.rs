@@ -1,10 +1,14 @@
 //! News from the tasks that work for a session.
 
 use warren_domain::RunId;
+use warren_guest_api::OpenPort;
 use warren_models::Exchange;
 use warren_sandbox::{LimitHit, SandboxId};
 
-use super::{SessionTask, agent::AgentExit, agent::Line, files::Seen, outside::Decided, start::Started};
+use super::{
+    SessionTask, agent::AgentExit, agent::Line, artifacts::Looked, files::Seen, outside::Decided,
+    start::Started,
+};
 use crate::recorder::RecordError;
 
 /// How many signals may wait. When full, whoever sends waits too: the agent's output backs up into the sandbox.
@@ -26,6 +30,12 @@ pub(super) enum Signal {
     Files(Vec<Seen>),
     /// The watcher lost count: look at the whole tree.
     FilesUncertain,
+    /// Somebody looked at what is in `outputs/`.
+    Looked(Box<Looked>),
+    /// Other ports are open than before.
+    Ports(Vec<OpenPort>),
+    /// An app ended that was started on a port, by its process group.
+    AppEnded(u16, u32),
     /// A sandbox ended.
     SandboxGone(SandboxId, warren_sandbox::Exit),
     /// A sandbox took more than it may.
@@ -51,6 +61,12 @@ impl SessionTask {
             Signal::Egress(decided) => self.on_egress(*decided).await,
             Signal::Files(seen) => self.on_files(seen).await,
             Signal::FilesUncertain => self.rescan().await,
+            Signal::Looked(looked) => self.on_looked(*looked).await,
+            Signal::Ports(ports) => self.on_ports(ports).await,
+            Signal::AppEnded(port, group) => {
+                self.on_app_ended(port, group);
+                Ok(())
+            }
             Signal::SandboxGone(id, exit) => self.on_sandbox_gone(&id, &exit).await,
             Signal::LimitHit(id, hit) => self.on_limit_hit(&id, hit).await,
             Signal::Health(id, healthy) => self.on_health(&id, healthy).await,

@@ -17,6 +17,7 @@ use super::{
     calls::Calls,
     files::seen,
     outside::{self, Outside},
+    previews,
     rebuild::{FilesFrom, rebuild},
     signal::Signal,
     transcripts::{TranscriptKeeper, put_back},
@@ -52,6 +53,11 @@ pub(super) fn endpoints() -> Vec<ModelEndpoint> {
         placeholder_key: PLACEHOLDER_KEY.to_owned(),
     };
     APIS.map(endpoint).to_vec()
+}
+
+/// The ports that are the host's own: whatever is behind them is reached by programs inside, and by nobody else.
+fn own_ports() -> Vec<u16> {
+    APIS.iter().map(|(_, _, _, port)| *port).chain([outside::PORT]).collect()
 }
 
 /// A sandbox with everything an agent needs around it.
@@ -134,7 +140,7 @@ pub(super) async fn start(
             workspace: places.workspace.clone(),
             home: places.home.clone(),
             user_input: Some(places.user_input.clone()),
-            knowledge: None,
+            knowledge: knowledge(&identity, &shared).await,
             instructions: Some(instructions),
             agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
         },
@@ -217,6 +223,12 @@ async fn prepare(places: &Places, layout: &[LayoutFile]) -> Result<PathBuf, Star
     Ok(places.instructions.clone())
 }
 
+/// What the session's project knows, if there is anything.
+async fn knowledge(identity: &Identity, shared: &Shared) -> Option<PathBuf> {
+    let directory = shared.options.knowledge_of(&identity.partition, identity.project)?;
+    tokio::fs::try_exists(&directory).await.unwrap_or(false).then_some(directory)
+}
+
 async fn furnish(
     identity: &Identity,
     adapter: &'static dyn Adapter,
@@ -232,7 +244,8 @@ async fn furnish(
     let calls = Arc::new(Calls::new(signals.clone()));
     serve_models(guest, shared, calls.clone(), tasks).await?;
     outside::serve(guest, shared.parts.egress.clone(), outside.clone(), tasks).await?;
-    watch_files(guest, tasks, signals).await?;
+    watch_files(guest, tasks, signals.clone()).await?;
+    previews::watch(guest, own_ports(), tasks, signals).await?;
     let store = shared.parts.store.transcripts.clone();
     let keeper = TranscriptKeeper::start(identity.session, plan, guest.clone(), store, tasks);
     Ok((calls, keeper))

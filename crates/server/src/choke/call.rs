@@ -1,17 +1,25 @@
 //! What a handler is given.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
 
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use warren_domain::{ApprovalId, ErrorCode, SessionId};
-use warren_gateway::Identity;
+use warren_gateway::{Action, Identity, Secret, Target, authorize};
 use warren_runtime::api::Runtime;
 use warren_wire::Media;
 
-use crate::{body, deps::App, failure::Failure, query::Query};
+use crate::{
+    body::{self, ByteStream},
+    deps::App,
+    failure::Failure,
+    query::Query,
+};
 
 /// The path's parameters, by name.
 pub(super) type Parameters = HashMap<String, String>;
@@ -26,6 +34,8 @@ pub(crate) struct Call {
     pub(super) media: Media,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// The body of a route that takes it as it comes, until it is taken.
+    pub(super) stream: Mutex<Option<ByteStream>>,
 }
 
 /// What the path names and the caller may act on.
@@ -39,6 +49,8 @@ pub(super) struct Found {
 pub(crate) struct Caller {
     pub(crate) identity: Identity,
     pub(crate) credential: Credential,
+    /// What was shown. Kept only by what acts later in the caller's name.
+    pub(super) secret: Secret,
 }
 
 /// How the caller was recognised.
@@ -98,6 +110,24 @@ impl Call {
 
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.headers
+    }
+
+    /// The body, as it comes. It comes once.
+    pub(crate) fn take_stream(&self) -> Result<ByteStream, Failure> {
+        let taken = self.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+        taken.ok_or_else(|| Failure::bad_request("there is no body"))
+    }
+
+    /// Whether the caller may also do more to the session than the route demands.
+    pub(crate) async fn may(&self, action: Action) -> Result<bool, Failure> {
+        let record = self.runtime().sessions().session_get(self.session()?).await?.record;
+        let target = Target::Project { partition: &record.partition, project: record.project_id };
+        Ok(authorize(self.identity()?, action, target).is_ok())
+    }
+
+    /// What the caller showed, for what acts later in its name.
+    pub(crate) fn secret(&self) -> Result<Secret, Failure> {
+        self.caller().map(|caller| caller.secret.clone())
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

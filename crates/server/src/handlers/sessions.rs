@@ -25,7 +25,15 @@ pub(crate) async fn create(call: Call) -> Answer {
     check_name(wanted.name.as_deref())?;
     let (identity, gateway) = (call.identity()?, call.app().gateway());
     let project = gateway.project_resolve(identity, wanted.project_id).await?;
-    let workspace = gateway.workspace_resolve(project, workspace_choice(&wanted)?).await?;
+    let choice = workspace_choice(&wanted)?;
+    if call.app().deps.options.workspace_isolation && choice != WorkspaceChoice::Own {
+        return Err(Failure::new(
+            warren_domain::ErrorCode::Forbidden,
+            "sessions of this server do not share workspaces",
+        )
+        .hint("leave `workspaceId` and `createWorkspace` out"));
+    }
+    let workspace = gateway.workspace_resolve(project, choice).await?;
     let profile = wanted.agent_profile_reference.unwrap_or_else(|| ProfileId::from("default"));
     gateway.profile_get(identity, &profile).await?;
     let new = NewSession {

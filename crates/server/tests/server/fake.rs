@@ -18,25 +18,31 @@ use warren_domain::{
 };
 use warren_env::Env;
 use warren_runtime::api::{
-    AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, Changes, Follow, Force, Imports,
-    LogEntry, NewMessage, NewSession, Page, Records, ReplayWhat, Replays, RunRecord, Runs, Runtime,
-    SandboxReport, Sandboxes, Sent, SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary,
-    Sessions, StateFilter, Transcripts, UsageQuery, UsageRow, VersionFiles, Versions,
+    AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, ArtifactRecords, Changes, Files, Follow,
+    Force, Imports, LogEntry, NewMessage, NewSession, Page, Previews, Records, ReplayWhat, Replays,
+    RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError, SessionQuery,
+    SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts, UsageQuery, UsageRow, VersionFiles,
+    Versions,
 };
 use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
+
+use crate::fake_files::FakeFiles;
 
 pub(crate) struct FakeRuntime {
     pub(crate) store: Store,
     live: Live,
     env: Env,
     loaded: Mutex<Vec<SessionId>>,
+    /// Files, the same for every session.
+    pub(crate) files: FakeFiles,
     /// How many sandboxes were started.
     pub(crate) n_started: AtomicUsize,
 }
 
 impl FakeRuntime {
     pub(crate) fn new(store: Store, live: Live, env: Env) -> Self {
-        Self { store, live, env, loaded: Mutex::default(), n_started: AtomicUsize::new(0) }
+        let files = FakeFiles::default();
+        Self { store, live, env, loaded: Mutex::default(), files, n_started: AtomicUsize::new(0) }
     }
 
     /// Records what an agent would have said.
@@ -109,6 +115,15 @@ impl Runtime for FakeRuntime {
     }
     fn version_files(&self) -> &dyn VersionFiles {
         self
+    }
+    fn files(&self) -> &dyn Files {
+        &self.files
+    }
+    fn artifacts(&self) -> &dyn ArtifactRecords {
+        &self.files
+    }
+    fn previews(&self) -> &dyn Previews {
+        &self.files
     }
     fn replays(&self) -> &dyn Replays {
         self

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 use warren_domain::ErrorCode;
 
-use crate::{Access, Answer, Media, Query, QueryKind, ROUTES, Route, Subject};
+use crate::routes::Body;
+use crate::{Access, Answer, BodyForm, Media, Query, QueryKind, ROUTES, Route, Subject};
 
 pub(super) fn operation(route: &Route) -> Value {
     let mut operation = json!({
@@ -16,10 +17,10 @@ pub(super) fn operation(route: &Route) -> Value {
         "parameters": parameters(route),
         "responses": responses(route),
     });
-    if let Some(body) = route.body {
+    if let Some(body) = &route.body {
         operation["requestBody"] = json!({
             "required": body.required,
-            "content": {"application/json": {"schema": reference(body.schema)}},
+            "content": body_content(body),
         });
     }
     match route.access {
@@ -28,6 +29,19 @@ pub(super) fn operation(route: &Route) -> Value {
         Access::Read | Access::Write | Access::AdminRead | Access::Admin => {}
     }
     operation
+}
+
+fn body_content(body: &Body) -> Value {
+    match body.form {
+        BodyForm::Json => json!({"application/json": {"schema": reference(body.schema)}}),
+        BodyForm::Bytes => {
+            json!({"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}})
+        }
+        BodyForm::Multipart => json!({"multipart/form-data": {"schema": {
+            "type": "object",
+            "properties": {"file": {"type": "array", "items": {"type": "string", "format": "binary"}}},
+        }}}),
+    }
 }
 
 /// Groups of routes, as documentation shows them.
@@ -83,7 +97,7 @@ fn parameters(route: &Route) -> Vec<Value> {
 
 fn path_schema(name: &str) -> Value {
     match name {
-        "id" | "runId" | "tokenId" => json!({"type": "string", "format": "uuid"}),
+        "id" | "runId" | "tokenId" | "artifactId" => json!({"type": "string", "format": "uuid"}),
         "hash" => json!({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
         "code" => reference("ErrorCode"),
         _ => json!({"type": "string"}),
@@ -129,7 +143,7 @@ fn content(answer: &Answer) -> Value {
         }),
         (Media::Json, Some(schema)) => json!({"schema": reference(schema)}),
         (Media::Json, None) => json!({"schema": {"type": "object"}}),
-        (Media::Bytes, _) => json!({"schema": {"type": "string", "format": "binary"}}),
+        (Media::Bytes | Media::File, _) => json!({"schema": {"type": "string", "format": "binary"}}),
         _ => json!({"schema": {"type": "string"}}),
     }
 }

@@ -7,12 +7,13 @@ use utoipa::{ToSchema, openapi::RefOr, openapi::schema::Schema};
 use warren_domain::{AgentProfile, ErrorCode, Event, Replay};
 
 use crate::{
-    AgentList, ApprovalAnswer, ApprovalPage, Doctor, EventPage, Forced, Health, Interrupted, MessageAccepted,
-    MessagePage, MessageSend, Problem, ProfileList, Ready, ReplayPage, ReplayStart, RunItem, RunPage,
-    RunReword, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
-    SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
-    SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
-    UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
+    AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, Doctor, EventPage, FileListing,
+    Forced, Health, Interrupted, MessageAccepted, MessagePage, MessageSend, PreviewLink, Problem,
+    ProfileList, Ready, ReplayPage, ReplayStart, RunItem, RunPage, RunReword, RuntimeSessionData,
+    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
+    SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,
+    TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing, Uploaded, UsageReport, VersionDetail,
+    VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
 /// Every type that a route takes or gives, with all types inside them.
@@ -67,6 +68,11 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     add::<VersionLabel>(&mut found);
     add::<VersionPage>(&mut found);
     add::<WhoAmI>(&mut found);
+    add::<ArtifactHistory>(&mut found);
+    add::<ArtifactList>(&mut found);
+    add::<FileListing>(&mut found);
+    add::<PreviewLink>(&mut found);
+    add::<Uploaded>(&mut found);
     let mut all: BTreeMap<_, _> = found
         .into_iter()
         .filter_map(|(name, schema)| Some((name, serde_json::to_value(schema).ok()?)))

@@ -83,7 +83,8 @@ fn an_event_stream_is_told_apart_from_json() {
 #[test]
 fn requests_refuse_unknown_fields_in_the_document_too() {
     let document = openapi("1.2.3");
-    for route in ROUTES.iter().filter_map(|route| route.body) {
+    let bodies = ROUTES.iter().filter_map(|route| route.body);
+    for route in bodies.filter(|body| body.form == crate::BodyForm::Json) {
         let schema = &document["components"]["schemas"][route.schema];
         assert_eq!(schema["additionalProperties"], false, "{}", route.schema);
     }

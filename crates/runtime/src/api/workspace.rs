@@ -1,0 +1,249 @@
+//! A session's files, what of them is worth showing, and what listens in its sandbox.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use tokio::io::{AsyncRead, AsyncWrite};
+use warren_domain::{Artifact, ArtifactChange, ArtifactId, BlobHash, Seq, SessionId, Timestamp, Version};
+
+use super::SessionError;
+
+/// A session's files. Reading never makes a sandbox; changing wakes one.
+///
+/// A path is relative to the workspace, or begins with one of the sandbox's volumes: `/workspace`, `/outputs`,
+/// `/user-input`, and read-only `/knowledge` and `/instructions`.
+#[async_trait]
+pub trait Files: Send + Sync {
+    /// What is in a directory.
+    async fn file_list(&self, session: SessionId, path: &str) -> Result<FileListing, SessionError>;
+    /// Everything beneath a directory, links and directories included.
+    async fn file_walk(&self, session: SessionId, path: &str) -> Result<FileListing, SessionError>;
+    /// What is at a path.
+    async fn file_stat(&self, session: SessionId, path: &str) -> Result<FileEntry, SessionError>;
+    /// A regular file, or a part of it.
+    async fn file_read(
+        &self,
+        session: SessionId,
+        path: &str,
+        part: FilePart,
+    ) -> Result<FileContent, SessionError>;
+    /// Makes or replaces a regular file, at once when all of it is there.
+    async fn file_write(
+        &self,
+        session: SessionId,
+        path: &str,
+        how: FileWrite,
+        source: FileSource,
+    ) -> Result<FileEntry, SessionError>;
+    /// Removes a file or a directory with all that is in it.
+    async fn file_remove(&self, session: SessionId, path: &str) -> Result<(), SessionError>;
+}
+
+/// What is worth showing of what a session made.
+#[async_trait]
+pub trait ArtifactRecords: Send + Sync {
+    /// All artifacts, by path.
+    async fn artifact_list(&self, session: SessionId) -> Result<Vec<Artifact>, SessionError>;
+    /// What became of one, oldest first. Also of one that is gone.
+    async fn artifact_history(
+        &self,
+        session: SessionId,
+        artifact: ArtifactId,
+    ) -> Result<Vec<ArtifactMoment>, SessionError>;
+}
+
+/// What listens in sandboxes.
+#[async_trait]
+pub trait Previews: Send + Sync {
+    /// Gets an artifact ready to be seen: starts what serves it, if that does not run, and waits a little for it.
+    async fn preview_open(
+        &self,
+        session: SessionId,
+        artifact: ArtifactId,
+        wake: Wake,
+    ) -> Result<PreviewTarget, SessionError>;
+    /// Starts again, in the background, what once served a port.
+    async fn preview_wake(&self, session: SessionId, port: u16) -> Result<(), SessionError>;
+    /// A connection to a port that something listens on. Counts as work of the session.
+    async fn preview_dial(&self, session: SessionId, port: u16) -> Result<Dialled, SessionError>;
+    /// Something passed over a connection. Counts as work of the session.
+    async fn preview_touch(&self, session: SessionId);
+}
+
+/// Where bytes of a new file come from.
+pub type FileSource = Box<dyn AsyncRead + Send + Unpin>;
+
+/// A connection into a sandbox.
+pub type PreviewStream = Box<dyn PreviewIo>;
+
+/// Both directions of a connection.
+pub trait PreviewIo: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> PreviewIo for T {}
+
+/// Whether a sandbox may be made for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// Whoever asks may only look.
+    Never,
+    /// If there is none.
+    IfAsleep,
+}
+
+/// Where files were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilesFrom {
+    /// In the sandbox, or in what it will have when it starts.
+    Live,
+    /// In the latest version.
+    Version,
+}
+
+/// What is in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileListing {
+    /// The directory, as [`FileEntry::path`] is written.
+    pub path: String,
+    /// Where this is from.
+    pub from: FilesFrom,
+    /// By path.
+    pub entries: Vec<FileEntry>,
+    /// There is more than is told.
+    pub is_truncated: bool,
+}
+
+/// One thing in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Relative to the workspace; in another volume, with its name before it as `/user-input/a.csv`.
+    pub path: String,
+    /// What it is.
+    pub kind: FileKind,
+    /// Its length.
+    pub size_bytes: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// BLAKE3 of its content, where it is known.
+    pub hash: Option<BlobHash>,
+}
+
+/// Kinds of thing in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are what they are called")]
+pub enum FileKind {
+    File,
+    Directory,
+    Symlink,
+    Other,
+}
+
+/// Which part of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FilePart {
+    /// Where it begins.
+    pub offset: u64,
+    /// How long it is at most; to the end if absent.
+    pub len: Option<u64>,
+}
+
+/// A file as it comes.
+pub struct FileContent {
+    /// What it was when it was opened.
+    pub entry: FileEntry,
+    /// Its bytes.
+    pub bytes: BoxStream<'static, Result<Bytes, SessionError>>,
+}
+
+/// What a write does with what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileWrite {
+    /// Replaces it.
+    Replace,
+    /// Replaces it if it is still so.
+    If(FileTag),
+    /// Fails if anything is there.
+    New,
+}
+
+/// Tells two states of one file apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileTag(pub String);
+
+/// What became of an artifact at some point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactMoment {
+    /// The entry that says so.
+    pub seq: Seq,
+    /// When.
+    pub at: Timestamp,
+    /// The version that has it so; none if it was removed.
+    pub version: Option<Version>,
+    /// What changed.
+    pub change: MomentKind,
+    /// As it was then.
+    pub artifact: Artifact,
+}
+
+/// What happened to an artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MomentKind {
+    /// It was made.
+    Created,
+    /// It changed.
+    Updated(Vec<ArtifactChange>),
+    /// It was removed.
+    Deleted,
+}
+
+/// Where an artifact can be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PreviewTarget {
+    /// On a port of the sandbox.
+    Port {
+        /// Which.
+        port: u16,
+        /// Whether something listens there already.
+        is_ready: bool,
+    },
+    /// As files, beginning with this one.
+    Files {
+        /// Relative to the workspace.
+        path: String,
+    },
+}
+
+/// What came of dialling a port.
+pub enum Dialled {
+    /// Somebody answered.
+    Connected(PreviewStream),
+    /// What listens there is being started.
+    Starting,
+    /// Nothing listens there, though there is a sandbox.
+    Closed {
+        /// The last of what the app said before it ended, if it was started from here.
+        complaint: Option<String>,
+    },
+    /// There is no sandbox.
+    Asleep,
+}
+
+impl FileEntry {
+    /// Tells this state from any other of the file.
+    #[must_use]
+    pub fn tag(&self) -> FileTag {
+        match &self.hash {
+            Some(hash) => FileTag(hash.0.clone()),
+            None => FileTag(format!("{:x}-{:x}", self.modified_ns, self.size_bytes)),
+        }
+    }
+}
+
+impl fmt::Debug for FileContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileContent").field("entry", &self.entry).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,298 @@
+//! Sessions' files: from the sandbox while there is one, else from the directory it left.
+
+use std::io::SeekFrom;
+
+use async_trait::async_trait;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use rustix::io::Errno;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+use tokio_util::io::ReaderStream;
+use warren_domain::{ErrorCode, SessionId};
+use warren_guest_api::{
+    DEFAULT_EXCLUDES, ErrorCode as GuestCode, FileKind as GuestKind, FilePath, FileStat, ListRequest,
+    ReadRequest, WriteHow, WriteRequest,
+};
+use warren_sandbox::{CallError, Guest};
+
+use super::SessionManager;
+use crate::{
+    api::{
+        FileContent, FileEntry, FileKind, FileListing, FilePart, FileSource, FileWrite, Files, FilesFrom,
+        Sandboxes as _, SessionError,
+    },
+    places::Places,
+    session::{Request, Visit},
+    volumes::{Still, Volume, VolumePath},
+};
+
+/// The most entries a listing tells, and a walk.
+const LISTED: usize = 10_000;
+const WALKED: usize = 100_000;
+
+/// How deep a walk goes.
+const DEPTH: u32 = 64;
+
+/// The bytes that are read from a file at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// Where a session's files can be had right now.
+pub(super) enum Source {
+    /// Its sandbox.
+    Live(Guest, FilePath),
+    /// What its sandbox left.
+    Still(Still),
+}
+
+#[async_trait]
+impl Files for SessionManager {
+    async fn file_list(&self, session: SessionId, path: &str) -> Result<FileListing, SessionError> {
+        self.listing(session, path, 1, LISTED).await
+    }
+
+    async fn file_walk(&self, session: SessionId, path: &str) -> Result<FileListing, SessionError> {
+        self.listing(session, path, DEPTH, WALKED).await
+    }
+
+    async fn file_stat(&self, session: SessionId, path: &str) -> Result<FileEntry, SessionError> {
+        let place = VolumePath::parse(path)?;
+        match self.source(session, &place).await? {
+            Source::Live(guest, at) => {
+                let stat = guest.stat(at).await.map_err(|error| refused(&place, error))?;
+                Ok(entry(place.shown(), stat))
+            }
+            Source::Still(still) => {
+                let own = place.path.clone();
+                let found =
+                    blocking(move || still.stat(&own)).await?.map_err(|error| missing(&place, &error))?;
+                Ok(FileEntry { path: place.shown(), ..found })
+            }
+        }
+    }
+
+    async fn file_read(
+        &self,
+        session: SessionId,
+        path: &str,
+        part: FilePart,
+    ) -> Result<FileContent, SessionError> {
+        let place = VolumePath::parse(path)?;
+        match self.source(session, &place).await? {
+            Source::Live(guest, at) => {
+                let request = ReadRequest { path: at, offset: part.offset, len: part.len };
+                let reader = guest.read(request).await.map_err(|error| refused(&place, error))?;
+                let entry = entry(place.shown(), reader.stat());
+                let pieces = stream::try_unfold(reader, |mut reader| async move {
+                    Ok::<_, CallError>(reader.next().await?.map(|piece| (piece, reader)))
+                });
+                let broken = |error| SessionError::internal("read the file", error);
+                Ok(FileContent { entry, bytes: pieces.map_err(broken).boxed() })
+            }
+            Source::Still(still) => {
+                let own = place.path.clone();
+                let opened = blocking(move || still.file(&own)).await?;
+                let (file, found) = opened.map_err(|error| missing(&place, &error))?;
+                let broken = |error| SessionError::internal("read the file", error);
+                let mut file = tokio::fs::File::from_std(file);
+                file.seek(SeekFrom::Start(part.offset)).await.map_err(broken)?;
+                let limited = file.take(part.len.unwrap_or(u64::MAX));
+                let bytes = ReaderStream::with_capacity(limited, CHUNK).map_err(broken).boxed();
+                Ok(FileContent { entry: FileEntry { path: place.shown(), ..found }, bytes })
+            }
+        }
+    }
+
+    async fn file_write(
+        &self,
+        session: SessionId,
+        path: &str,
+        how: FileWrite,
+        source: FileSource,
+    ) -> Result<FileEntry, SessionError> {
+        let place = VolumePath::parse(path)?;
+        let (guest, at) = self.writable(session, &place).await?;
+        if let FileWrite::If(tag) = &how {
+            let is_so = match guest.stat(at.clone()).await {
+                Ok(stat) => entry(place.shown(), stat).tag() == *tag,
+                Err(error) if error.code() == Some(GuestCode::NotFound) => false,
+                Err(error) => return Err(refused(&place, error)),
+            };
+            if !is_so {
+                return Err(SessionError::Invalid {
+                    code: ErrorCode::PreconditionFailed,
+                    message: format!("`{}` is not as it was", place.shown()),
+                    hint: Some("read it again, and send the `ETag` of that answer as `If-Match`".to_owned()),
+                });
+            }
+        }
+        let how = if how == FileWrite::New { WriteHow::CreateNew } else { WriteHow::Replace };
+        let request = WriteRequest { path: at, how, mode: None };
+        let stat = guest.write(request, source).await.map_err(|error| refused(&place, error))?;
+        Ok(entry(place.shown(), stat))
+    }
+
+    async fn file_remove(&self, session: SessionId, path: &str) -> Result<(), SessionError> {
+        let place = VolumePath::parse(path)?;
+        if place.path.is_empty() {
+            return Err(invalid(ErrorCode::BadRequest, "a volume itself cannot be removed".to_owned()));
+        }
+        let (guest, at) = self.writable(session, &place).await?;
+        guest.remove_all(at).await.map_err(|error| refused(&place, error))
+    }
+}
+
+impl SessionManager {
+    async fn listing(
+        &self,
+        session: SessionId,
+        path: &str,
+        depth: u32,
+        limit: usize,
+    ) -> Result<FileListing, SessionError> {
+        let place = VolumePath::parse(path)?;
+        let (entries, is_truncated) = match self.source(session, &place).await? {
+            Source::Live(guest, at) => {
+                let excludes = DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect();
+                let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+                let request = ListRequest { path: at, depth, excludes, limit };
+                let listed = guest.list(request).await.map_err(|error| refused(&place, error))?;
+                let entries = listed.entries.into_iter().map(|found| entry(found.path, found.stat)).collect();
+                (entries, listed.end.truncated)
+            }
+            Source::Still(still) => {
+                let own = place.path.clone();
+                let listed =
+                    blocking(move || still.list(&own, depth as usize, limit, DEFAULT_EXCLUDES)).await?;
+                match listed {
+                    Err(error) if is_absent(&error) && place.path.is_empty() => (Vec::new(), false),
+                    listed => listed.map_err(|error| missing(&place, &error))?,
+                }
+            }
+        };
+        let named = |entry: FileEntry| FileEntry { path: place.join(&entry.path).shown(), ..entry };
+        let entries = entries.into_iter().map(named).collect();
+        Ok(FileListing { path: place.shown(), from: FilesFrom::Live, entries, is_truncated })
+    }
+
+    /// Where to read. Never makes a sandbox, nor an owner.
+    async fn source(&self, session: SessionId, place: &VolumePath) -> Result<Source, SessionError> {
+        let record = self.record(session).await?;
+        if let Some(at) = place.in_guest()
+            && let Some(guest) = self.guest(session).await?
+        {
+            return Ok(Source::Live(guest, at));
+        }
+        let places = Places::of(&self.shared.options.directory, session, record.workspace_id);
+        let root = match place.volume {
+            Volume::Workspace => places.workspace,
+            Volume::UserInput => places.user_input,
+            Volume::Instructions => places.instructions,
+            Volume::Knowledge => {
+                let found = self.shared.options.knowledge_of(&record.partition, record.project_id);
+                found.ok_or_else(|| SessionError::not_found("directory", place.shown()))?
+            }
+        };
+        Ok(Source::Still(Still::new(&root)))
+    }
+
+    /// The sandbox of a session, if it has one that answers.
+    pub(super) async fn guest(&self, session: SessionId) -> Result<Option<Guest>, SessionError> {
+        if self.roster.is_owned(session) {
+            self.ask(session, |reply| Request::Visit(Visit::Reach(reply))).await
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Where to write: a sandbox is made if there is none, because everything that is written belongs to its user.
+    async fn writable(
+        &self,
+        session: SessionId,
+        place: &VolumePath,
+    ) -> Result<(Guest, FilePath), SessionError> {
+        let at = place.in_guest().ok_or_else(|| {
+            invalid(ErrorCode::Forbidden, format!("`{}` is in a volume that can only be read", place.shown()))
+        })?;
+        if let Some(guest) = self.guest(session).await? {
+            return Ok((guest, at));
+        }
+        self.sandbox_start(session).await?;
+        let guest = self.guest(session).await?;
+        guest.map(|guest| (guest, at)).ok_or_else(|| {
+            invalid(ErrorCode::SandboxError, "the sandbox ended before anything could be written".to_owned())
+        })
+    }
+}
+
+/// Carries out file calls away from the tasks that must not wait.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, SessionError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| SessionError::internal("look at the files", error))
+}
+
+fn entry(path: String, stat: FileStat) -> FileEntry {
+    let kind = match stat.kind {
+        GuestKind::File => FileKind::File,
+        GuestKind::Directory => FileKind::Directory,
+        GuestKind::Symlink => FileKind::Symlink,
+        GuestKind::Other => FileKind::Other,
+    };
+    FileEntry { path, kind, size_bytes: stat.size, mode: stat.mode, modified_ns: stat.mtime_ns, hash: None }
+}
+
+fn invalid(code: ErrorCode, message: String) -> SessionError {
+    SessionError::Invalid { code, message, hint: None }
+}
+
+/// What the guest's refusal means to whoever asked. Its own words stay here: they come from a sandbox.
+fn refused(place: &VolumePath, error: CallError) -> SessionError {
+    let shown = place.shown();
+    let (code, message) = match (error.code(), &error) {
+        (Some(GuestCode::NotFound), _) => return SessionError::not_found("file", shown),
+        (Some(GuestCode::AlreadyExists), _) => (ErrorCode::Conflict, format!("`{shown}` is there already")),
+        (Some(GuestCode::PathEscapes), _) => {
+            (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link, or out"))
+        }
+        (Some(GuestCode::WrongKind), _) => {
+            (ErrorCode::BadRequest, format!("`{shown}` is not of the kind that is needed"))
+        }
+        (Some(GuestCode::InvalidRequest), _) => {
+            (ErrorCode::BadRequest, format!("`{shown}` is not a path that can be used so"))
+        }
+        (Some(GuestCode::PermissionDenied), _) => {
+            (ErrorCode::Forbidden, format!("the sandbox's user may not do this to `{shown}`"))
+        }
+        (Some(GuestCode::NoSpace), _) => (ErrorCode::DiskLimit, "there is no room for it".to_owned()),
+        (None, CallError::Source(cause)) => return broken_off(cause),
+        _ => return SessionError::internal("reach the files of the sandbox", error),
+    };
+    invalid(code, message)
+}
+
+/// The client's own bytes could not be read to their end: what stopped them says why.
+fn broken_off(cause: &std::io::Error) -> SessionError {
+    let code = match cause.kind() {
+        std::io::ErrorKind::FileTooLarge => ErrorCode::TooLarge,
+        _ => ErrorCode::BadRequest,
+    };
+    invalid(code, cause.to_string())
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::NotFound
+}
+
+fn missing(place: &VolumePath, error: &std::io::Error) -> SessionError {
+    let shown = place.shown();
+    let (code, message) = match Errno::from_io_error(error) {
+        Some(Errno::NOENT) => return SessionError::not_found("file", shown),
+        Some(Errno::XDEV | Errno::LOOP) => {
+            (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link, or out"))
+        }
+        // A directory where a file is needed or the other way round; a pipe, a socket or a device.
+        Some(Errno::ISDIR | Errno::NOTDIR | Errno::NXIO | Errno::NODEV) => {
+            (ErrorCode::BadRequest, format!("`{shown}` is not of the kind that is needed"))
+        }
+        _ => return SessionError::internal("look at the files", std::io::Error::from(error.kind())),
+    };
+    invalid(code, message)
+}

@@ -1,0 +1,96 @@
+//! Reaching what listens in sandboxes, and starting it where it does not run.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use warren_domain::{ArtifactId, ArtifactKind, ErrorCode, SessionId};
+use warren_env::TaskKind;
+
+use super::SessionManager;
+use crate::{
+    api::{ArtifactRecords as _, Dialled, PreviewTarget, Previews, Sandboxes as _, SessionError, Wake},
+    session::{Door, Request, Visit},
+};
+
+/// How long opening a preview waits for its app. Then the browser waits, on a page that says so.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+#[async_trait]
+impl Previews for SessionManager {
+    async fn preview_open(
+        &self,
+        session: SessionId,
+        artifact: ArtifactId,
+        wake: Wake,
+    ) -> Result<PreviewTarget, SessionError> {
+        let artifact = self.artifact(session, artifact).await?;
+        match artifact.kind {
+            ArtifactKind::WebApp => {}
+            ArtifactKind::Html => return Ok(PreviewTarget::Files { path: artifact.path }),
+            _ => {
+                return Err(SessionError::Invalid {
+                    code: ErrorCode::BadRequest,
+                    message: format!("`{}` is nothing that is served", artifact.path),
+                    hint: Some("get its content instead".to_owned()),
+                });
+            }
+        }
+        let may_start = wake == Wake::IfAsleep;
+        if may_start && self.guest(session).await?.is_none() {
+            self.sandbox_start(session).await?;
+        }
+        if self.guest(session).await?.is_none() {
+            return Err(asleep());
+        }
+        let port = self.ask(session, |reply| Request::Visit(Visit::Open(artifact.id, wake, reply))).await?;
+        let opened = self.ask(session, |reply| Request::Visit(Visit::Await(port, reply)));
+        let is_ready = matches!(tokio::time::timeout(PATIENCE, opened).await, Ok(Ok(())));
+        Ok(PreviewTarget::Port { port, is_ready })
+    }
+
+    async fn preview_wake(&self, session: SessionId, port: u16) -> Result<(), SessionError> {
+        let all = self.artifact_list(session).await?;
+        let served = all.into_iter().find(|it| it.port == Some(port) && it.command.is_some());
+        let served = served.ok_or_else(|| SessionError::not_found("app on port", port))?;
+        let manager = self.clone();
+        self.shared.parts.tasks.spawn(TaskKind::Session, async move {
+            if let Err(error) = manager.preview_open(session, served.id, Wake::IfAsleep).await {
+                // Whoever looks sees a page that says that nothing listens.
+                tracing::info!(%session, port, error = &error as &dyn std::error::Error, "an app was not started");
+            }
+        });
+        Ok(())
+    }
+
+    async fn preview_dial(&self, session: SessionId, port: u16) -> Result<Dialled, SessionError> {
+        if !self.roster.is_owned(session) {
+            self.record(session).await?;
+            return Ok(Dialled::Asleep);
+        }
+        match self.ask(session, |reply| Request::Visit(Visit::Dial(port, reply))).await? {
+            Door::Open(guest, port) => match guest.connect(port).await {
+                Ok(stream) => Ok(Dialled::Connected(Box::new(stream))),
+                // It closed just now; the watch will say so.
+                Err(_) => Ok(Dialled::Starting),
+            },
+            Door::Opening => Ok(Dialled::Starting),
+            Door::Shut { complaint } => Ok(Dialled::Closed { complaint }),
+            Door::NoSandbox => Ok(Dialled::Asleep),
+        }
+    }
+
+    async fn preview_touch(&self, session: SessionId) {
+        if self.roster.is_owned(session) {
+            // A session that is gone by now needs no sign of life.
+            let _ = self.ask(session, |reply| Request::Visit(Visit::Touch(reply))).await;
+        }
+    }
+}
+
+fn asleep() -> SessionError {
+    SessionError::Invalid {
+        code: ErrorCode::Conflict,
+        message: "the session has no sandbox now".to_owned(),
+        hint: Some("a token that may write wakes it".to_owned()),
+    }
+}

@@ -1,0 +1,235 @@
+//! What is worth showing: looked for whenever `outputs/` or what listens changes, decided by `warren_domain::find`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures::{StreamExt as _, stream};
+use warren_domain::{
+    Artifact, ArtifactKind, BlobHash, Draft, MANIFEST_PATH, Manifest, OutputFile, Outputs, Package,
+    Timestamp, artifact_events, find,
+};
+use warren_env::TaskKind;
+use warren_guest_api::{FilePath, ReadRequest, Root};
+use warren_sandbox::Guest;
+use warren_store::WorkspaceFile;
+
+use super::{SessionTask, signal::Signal};
+use crate::recorder::RecordError;
+
+/// Where to look.
+const OUTPUTS: &str = "outputs/";
+
+/// How long a look may take when a run's end waits for it.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// The largest file whose content is hashed, and the most bytes of one look. Larger ones are known by their length.
+const MAX_HASHED: u64 = 64 << 20;
+const MAX_LOOK: u64 = 512 << 20;
+
+/// The most files that are looked at.
+const MAX_FILES: usize = 5_000;
+
+/// The longest manifest and the longest `package.json` that are read, and how many of those.
+const MAX_TEXT: usize = 256 << 10;
+const MAX_PACKAGES: usize = 20;
+
+/// Files that are read at a time.
+const AT_ONCE: usize = 8;
+
+/// What is known of `outputs/`.
+#[derive(Default)]
+pub(super) struct KnownOutputs {
+    /// Nothing, until somebody looked.
+    seen: Option<Looked>,
+    /// The newest look that was asked for. An older one that comes in late says nothing any more.
+    round: u64,
+    is_looking: bool,
+    is_stale: bool,
+}
+
+/// What a look found.
+pub(super) struct Looked {
+    round: u64,
+    files: BTreeMap<String, Seen>,
+    manifest: Option<Manifest>,
+    packages: BTreeMap<String, Package>,
+}
+
+/// A file, and when it was so.
+#[derive(Clone, PartialEq)]
+struct Seen {
+    modified_at: Timestamp,
+    file: OutputFile,
+}
+
+impl SessionTask {
+    /// Has `outputs/` looked at, as soon as nobody is looking. The result comes as [`Signal::Looked`].
+    pub(super) fn outputs_changed(&mut self) {
+        let Some(guest) = self.sandbox.ready().map(|ready| ready.sandbox.guest.clone()) else { return };
+        if self.outputs.is_looking {
+            self.outputs.is_stale = true;
+            return;
+        }
+        self.outputs.is_looking = true;
+        self.outputs.is_stale = false;
+        let look = self.look(guest);
+        let sender = self.sender.clone();
+        self.shared.parts.tasks.spawn(TaskKind::Sandbox, async move {
+            // Nobody left to tell is fine: the session is gone.
+            let _ = sender.send(Signal::Looked(Box::new(look.await))).await;
+        });
+    }
+
+    /// A look that somebody asked for is there.
+    pub(super) async fn on_looked(&mut self, looked: Looked) -> Result<(), RecordError> {
+        self.outputs.is_looking = false;
+        if looked.round == self.outputs.round {
+            self.outputs.seen = Some(looked);
+            self.record_artifacts().await?;
+        }
+        if self.outputs.is_stale {
+            self.outputs_changed();
+        }
+        Ok(())
+    }
+
+    /// Looks at once, if there may be something new: what a run made belongs to the run.
+    pub(super) async fn look_at_outputs(&mut self) -> Result<(), RecordError> {
+        let Some(guest) = self.sandbox.ready().map(|ready| ready.sandbox.guest.clone()) else {
+            return Ok(());
+        };
+        if !self.outputs.is_looking {
+            return Ok(());
+        }
+        let look = self.look(guest);
+        if let Ok(looked) = tokio::time::timeout(LOOK, look).await {
+            self.outputs.is_stale = false;
+            self.outputs.seen = Some(looked);
+            self.record_artifacts().await?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, guest: Guest) -> impl Future<Output = Looked> + use<> {
+        self.outputs.round += 1;
+        let files: Vec<WorkspaceFile> = self.files.beneath(OUTPUTS).take(MAX_FILES).cloned().collect();
+        let before = self.outputs.seen.as_ref().map(|seen| seen.files.clone()).unwrap_or_default();
+        look(guest, files, before, self.outputs.round)
+    }
+
+    /// Records what follows from what was seen last and what listens now.
+    pub(super) async fn record_artifacts(&mut self) -> Result<(), RecordError> {
+        let Some(seen) = &self.outputs.seen else { return Ok(()) };
+        let outputs = Outputs {
+            files: seen.files.iter().map(|(path, seen)| (path.clone(), seen.file.clone())).collect(),
+            manifest: seen.manifest.clone(),
+            packages: seen.packages.clone(),
+            ports: self.ports.owners(),
+            template: self.shared.options.template_hashes(),
+        };
+        let mut found = find(self.identity.session, &outputs);
+        found.iter_mut().for_each(|artifact| self.place(artifact));
+        let state = &self.recorder.state;
+        let (run, bodies) =
+            (state.running(), artifact_events(&state.artifacts, found, self.recorder.head, state.version));
+        let drafts: Vec<_> =
+            bodies.into_iter().map(|body| Draft { run_id: run, ..Draft::of_session(body) }).collect();
+        self.recorder.record(drafts, |_| Vec::new()).await?;
+        Ok(())
+    }
+
+    /// Where it is seen. An app that does not run keeps the port it had: it will have it again.
+    fn place(&self, artifact: &mut Artifact) {
+        if artifact.kind == ArtifactKind::WebApp && artifact.port.is_none() {
+            artifact.port = self.recorder.state.artifacts.get(&artifact.id).and_then(|known| known.port);
+        }
+        let hosts = self.shared.options.previews.as_ref();
+        artifact.preview_url = hosts.and_then(|hosts| hosts.url_of(self.identity.session, artifact));
+    }
+}
+
+/// Looks at files: hashes those that are not as they were, reads what describes the others.
+async fn look(guest: Guest, files: Vec<WorkspaceFile>, before: BTreeMap<String, Seen>, round: u64) -> Looked {
+    let manifest = match files.iter().any(|file| file.path == MANIFEST_PATH) {
+        true => read(&guest, MANIFEST_PATH).await.and_then(|text| Manifest::parse(&text).ok()),
+        false => None,
+    };
+    let mut packages = BTreeMap::new();
+    let described = files.iter().filter_map(|file| file.path.strip_suffix("/package.json"));
+    for directory in described.take(MAX_PACKAGES) {
+        let text = read(&guest, &format!("{directory}/package.json")).await;
+        if let Some(package) = text.and_then(|text| package(&text)) {
+            packages.insert(directory.to_owned(), package);
+        }
+    }
+    let mut room = MAX_LOOK;
+    let planned: Vec<_> = files.into_iter().map(|file| plan(file, &before, &mut room)).collect();
+    let seen =
+        stream::iter(planned.into_iter().map(|(path, seen, wanted)| hashed(&guest, path, seen, wanted)));
+    let files = seen.buffer_unordered(AT_ONCE).collect().await;
+    Looked { round, files, manifest, packages }
+}
+
+/// What is known of a file already, and whether its content has to be read.
+fn plan(file: WorkspaceFile, before: &BTreeMap<String, Seen>, room: &mut u64) -> (String, Seen, bool) {
+    let known = before.get(&file.path).filter(|seen| {
+        seen.modified_at == file.modified_at
+            && seen.file.size_bytes == file.size_bytes
+            && seen.file.hash.is_some()
+    });
+    if let Some(known) = known {
+        return (file.path, known.clone(), false);
+    }
+    let is_small = file.kind == "file" && file.size_bytes <= MAX_HASHED.min(*room);
+    if is_small {
+        *room -= file.size_bytes;
+    }
+    let seen = OutputFile { size_bytes: file.size_bytes, hash: None };
+    (file.path, Seen { modified_at: file.modified_at, file: seen }, is_small)
+}
+
+async fn hashed(guest: &Guest, path: String, mut seen: Seen, is_wanted: bool) -> (String, Seen) {
+    if is_wanted {
+        seen.file.hash = hash(guest, &path, seen.file.size_bytes).await;
+    }
+    (path, seen)
+}
+
+/// BLAKE3 of a file, unless it is another meanwhile: then whoever watches says so, and it is looked at again.
+async fn hash(guest: &Guest, path: &str, size: u64) -> Option<BlobHash> {
+    let request = ReadRequest { path: FilePath::new(Root::Workspace, path), offset: 0, len: Some(size + 1) };
+    let mut reader = guest.read(request).await.ok()?;
+    let (mut hasher, mut n_bytes) = (blake3::Hasher::new(), 0);
+    while let Some(piece) = reader.next().await.ok()? {
+        n_bytes += piece.len() as u64;
+        hasher.update(&piece);
+    }
+    (n_bytes == size).then(|| BlobHash(hasher.finalize().to_hex().to_string()))
+}
+
+async fn read(guest: &Guest, path: &str) -> Option<Vec<u8>> {
+    guest.read_all(FilePath::new(Root::Workspace, path), MAX_TEXT).await.ok()
+}
+
+/// What starts an app, by its `package.json`.
+fn package(text: &[u8]) -> Option<Package> {
+    let described: serde_json::Value = serde_json::from_slice(text).ok()?;
+    let has = |script: &&str| described["scripts"][*script].is_string();
+    let script = ["dev", "start", "preview"].into_iter().find(has)?;
+    let name = described["name"].as_str().filter(|name| !name.is_empty() && name.len() <= 200);
+    Some(Package { name: name.map(str::to_owned), command: format!("npm run {script}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package;
+
+    #[test]
+    fn a_package_is_an_app_if_something_in_it_can_be_started() {
+        let command = |text: &str| package(text.as_bytes()).map(|package| package.command);
+        assert_eq!(command(r#"{"scripts": {"start": "x", "dev": "y"}}"#).as_deref(), Some("npm run dev"));
+        assert_eq!(command(r#"{"scripts": {"start": "x"}}"#).as_deref(), Some("npm run start"));
+        for text in ["{}", r#"{"scripts": {"build": "x"}}"#, r#"{"scripts": {"dev": 7}}"#, "[", ""] {
+            assert_eq!(command(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A session's files.
+
+use axum::http::{StatusCode, header};
+use futures::TryStreamExt as _;
+use tokio_util::io::StreamReader;
+use warren_domain::{ErrorCode, SessionId, Timestamp};
+use warren_runtime::api::{FileEntry, FileKind, FileTag, FileWrite, FilesFrom};
+use warren_wire::{FileItem, FileListing, FileSource, Uploaded};
+
+use crate::{
+    archive,
+    choke::Call,
+    failure::Failure,
+    file_answer::{self, Shown, etag},
+    respond::{self, Answer},
+    upload::Upload,
+};
+
+pub(crate) async fn list(call: Call) -> Answer {
+    let listing = call.runtime().files().file_list(call.session()?, path(&call)).await?;
+    let source = match listing.from {
+        FilesFrom::Live => FileSource::Live,
+        FilesFrom::Version => FileSource::Version,
+    };
+    let mut entries: Vec<_> = listing.entries.into_iter().map(item).collect();
+    entries.sort_by(|a, b| (a.kind != "directory", &a.name).cmp(&(b.kind != "directory", &b.name)));
+    respond::ok(&FileListing { path: listing.path, source, entries, truncated: listing.is_truncated })
+}
+
+pub(crate) async fn read(call: Call) -> Answer {
+    let session = call.session()?;
+    file_answer::answer(call.runtime(), session, path(&call), call.headers(), Shown::OnOurOrigin).await
+}
+
+pub(crate) async fn archive(call: Call) -> Answer {
+    let (session, path) = (call.session()?, path(&call).to_owned());
+    archive::answer(call.app().clone(), session, path).await
+}
+
+/// Replaces a file as soon as all of it has come. `If-Match` is compared before, `If-None-Match: *` makes only new ones.
+pub(crate) async fn put(call: Call) -> Answer {
+    let session = call.session()?;
+    let path = path(&call).to_owned();
+    let how = how(&call, session, &path).await?;
+    let body = call.take_stream()?;
+    let source = Box::new(StreamReader::new(body));
+    let written = call.runtime().files().file_write(session, &path, how, source).await?;
+    let tag = etag(&written);
+    let mut response = respond::ok(&item(written))?;
+    if let Ok(tag) = tag.parse() {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+pub(crate) async fn remove(call: Call) -> Answer {
+    call.runtime().files().file_remove(call.session()?, path(&call)).await?;
+    respond::nothing()
+}
+
+pub(crate) async fn upload(call: Call) -> Answer {
+    let session = call.session()?;
+    let directory = call.query().text("path").unwrap_or("/user-input").to_owned();
+    let media = call.header("content-type").unwrap_or_default();
+    let boundary = multer::parse_boundary(media).map_err(|_| {
+        Failure::new(
+            ErrorCode::UnsupportedMediaType,
+            "the body must be `multipart/form-data` with a boundary",
+        )
+    })?;
+    let body = call.take_stream()?.map_err(Box::<dyn std::error::Error + Send + Sync>::from);
+    let parts = multer::Multipart::new(body, boundary);
+    let files = Upload::begin(call.runtime(), session, directory).await?.take(parts).await?;
+    respond::json(StatusCode::CREATED, &Uploaded { files: files.into_iter().map(item).collect() })
+}
+
+fn path(call: &Call) -> &str {
+    call.query().text("path").unwrap_or_default()
+}
+
+async fn how(call: &Call, session: SessionId, path: &str) -> Result<FileWrite, Failure> {
+    if call.header("if-none-match").is_some_and(|value| value.trim() == "*") {
+        return Ok(FileWrite::New);
+    }
+    match call.header("if-match").map(str::trim) {
+        None => Ok(FileWrite::Replace),
+        // Anything that is there: it must be.
+        Some("*") => {
+            let found = call.runtime().files().file_stat(session, path).await;
+            found.map(|_| FileWrite::Replace).map_err(|_| {
+                Failure::new(ErrorCode::PreconditionFailed, "there is no such file")
+                    .hint("leave `If-Match` out")
+            })
+        }
+        Some(tag) => Ok(FileWrite::If(FileTag(tag.trim_start_matches("W/").trim_matches('"').to_owned()))),
+    }
+}
+
+/// One thing in a directory as clients see it.
+pub(crate) fn item(entry: FileEntry) -> FileItem {
+    let kind = match entry.kind {
+        FileKind::File => "file",
+        FileKind::Directory => "directory",
+        FileKind::Symlink => "symlink",
+        FileKind::Other => "other",
+    };
+    FileItem {
+        name: entry.path.rsplit('/').next().unwrap_or_default().to_owned(),
+        kind: kind.to_owned(),
+        size_bytes: entry.size_bytes,
+        mode: entry.mode,
+        modified_at: Timestamp::from_millis(entry.modified_ns / 1_000_000),
+        etag: etag(&entry),
+        hash: entry.hash,
+        path: entry.path,
+    }
+}

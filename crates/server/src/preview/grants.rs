@@ -1,0 +1,144 @@
+//! Ways into previews: a grant that works once becomes a cookie of one host.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use axum::http::{HeaderMap, header};
+use warren_domain::Timestamp;
+use warren_env::Env;
+use warren_gateway::Secret;
+use warren_runtime::api::PreviewHost;
+
+use crate::failure::Failure;
+
+/// The cookie that lets a browser see a preview.
+pub(crate) const PREVIEW_COOKIE: &str = "warren_preview";
+
+/// How long a grant waits to be handed in, and how long a browser that did may look.
+const GRANT_MILLIS: i64 = 60_000;
+const PASS_MILLIS: i64 = 12 * 3600 * 1000;
+
+/// More than this are somebody's mistake: the oldest stop working.
+const MOST: usize = 4096;
+
+/// Grants and passes of this server. In memory only: a restart ends them, and a page asks for a new one.
+#[derive(Default)]
+pub(crate) struct Grants(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    offered: HashMap<String, Held>,
+    passes: HashMap<String, Held>,
+}
+
+#[derive(Clone)]
+struct Held {
+    host: PreviewHost,
+    /// Whoever was given it. Asked again at every request, so that a token that is revoked ends what it gave.
+    secret: Secret,
+    path: String,
+    expires_at: Timestamp,
+}
+
+impl Grants {
+    /// Makes a grant for a host.
+    pub(crate) fn offer(
+        &self,
+        env: &Env,
+        now: Timestamp,
+        host: PreviewHost,
+        secret: Secret,
+        path: &str,
+    ) -> Result<(String, Timestamp), Failure> {
+        let code = random(env)?;
+        let expires_at = now.plus_millis(GRANT_MILLIS);
+        let held = Held { host, secret, path: path.to_owned(), expires_at };
+        keep(&mut self.table().offered, code.clone(), held, now);
+        Ok((code, expires_at))
+    }
+
+    /// Uses a grant up. Gives the value of the cookie and where to go.
+    pub(crate) fn redeem(
+        &self,
+        env: &Env,
+        now: Timestamp,
+        host: PreviewHost,
+        code: &str,
+    ) -> Result<Option<(String, String)>, Failure> {
+        let offered = self.table().offered.remove(code);
+        let Some(held) = offered.filter(|held| held.host == host && held.expires_at > now) else {
+            return Ok(None);
+        };
+        let (pass, path) = (random(env)?, held.path.clone());
+        let held = Held { expires_at: now.plus_millis(PASS_MILLIS), ..held };
+        keep(&mut self.table().passes, pass.clone(), held, now);
+        Ok(Some((pass, path)))
+    }
+
+    /// Who was let in to this host with this cookie.
+    pub(crate) fn admitted(&self, now: Timestamp, host: PreviewHost, pass: &str) -> Option<Secret> {
+        let table = self.table();
+        let held = table.passes.get(pass)?;
+        (held.host == host && held.expires_at > now).then(|| held.secret.clone())
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn keep(table: &mut HashMap<String, Held>, name: String, held: Held, now: Timestamp) {
+    table.retain(|_, held| held.expires_at > now);
+    if table.len() >= MOST {
+        let oldest = table.iter().min_by_key(|(_, held)| held.expires_at).map(|(name, _)| name.clone());
+        oldest.map(|name| table.remove(&name));
+    }
+    table.insert(name, held);
+}
+
+fn random(env: &Env) -> Result<String, Failure> {
+    let bytes: [u8; 32] = env.random().map_err(Failure::internal)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The cookie's value, if the browser has it.
+pub(crate) fn cookie_of(headers: &HeaderMap) -> Option<&str> {
+    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies =
+        values.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+    cookies.find(|(name, _)| *name == PREVIEW_COOKIE).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Grants;
+    use warren_domain::{SessionId, Timestamp};
+    use warren_env::Env;
+    use warren_gateway::Secret;
+    use warren_runtime::api::{Behind, PreviewHost};
+
+    #[test]
+    fn a_grant_works_once_in_time_and_on_its_own_host() {
+        let (env, grants, now) = (Env::system(), Grants::default(), Timestamp::from_millis(1_000));
+        let session = SessionId(uuid::Uuid::nil());
+        let host = PreviewHost { session, behind: Behind::Port(3000) };
+        let other = PreviewHost { session, behind: Behind::Port(3001) };
+        let secret = || Secret::generate(&env).expect("random");
+        let offer = || grants.offer(&env, now, host, secret(), "a/b").expect("a grant").0;
+
+        let code = offer();
+        let (pass, path) = grants.redeem(&env, now, host, &code).expect("random").expect("it is good");
+        assert_eq!(path, "a/b");
+        assert!(grants.redeem(&env, now, host, &code).expect("random").is_none(), "a second time");
+        assert!(grants.redeem(&env, now, other, &offer()).expect("random").is_none(), "on another host");
+        let late = now.plus_millis(60_001);
+        assert!(grants.redeem(&env, late, host, &offer()).expect("random").is_none(), "too late");
+
+        assert!(grants.admitted(now, host, &pass).is_some());
+        assert!(grants.admitted(now, other, &pass).is_none());
+        assert!(grants.admitted(now.plus_millis(13 * 3600 * 1000), host, &pass).is_none());
+        assert!(grants.admitted(now, host, "").is_none());
+    }
+}

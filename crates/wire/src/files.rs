@@ -1,0 +1,108 @@
+//! A session's files, and what of them is worth showing.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use warren_domain::{Artifact, ArtifactChange, BlobHash, Seq, Timestamp, Version};
+
+/// What is in a directory of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileListing {
+    /// Relative to the workspace, or with the name of another volume before it, as `/user-input`.
+    pub path: String,
+    /// `live`: as the sandbox has it, or will have it. `version`: as the latest version has it.
+    pub source: FileSource,
+    /// Directories first, then by name.
+    pub entries: Vec<FileItem>,
+    /// There is more than is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+/// Where files were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "see `FileListing`")]
+pub enum FileSource {
+    Live,
+    Version,
+}
+
+/// One thing in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileItem {
+    /// Its name.
+    pub name: String,
+    /// As the other routes take it.
+    pub path: String,
+    /// `file`, `directory`, `symlink` or `other`.
+    pub kind: String,
+    /// Its length.
+    pub size_bytes: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// When it was last changed.
+    pub modified_at: Timestamp,
+    /// BLAKE3 of its content, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<BlobHash>,
+    /// Pass it as `If-Match` to replace exactly this.
+    pub etag: String,
+}
+
+/// Files that were uploaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Uploaded {
+    /// In the order in which they came.
+    pub files: Vec<FileItem>,
+}
+
+/// What is worth showing of what a session made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactList {
+    /// By path.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// What became of an artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactHistory {
+    /// Newest first.
+    pub versions: Vec<ArtifactVersion>,
+}
+
+/// One state of an artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactVersion {
+    /// The entry of the log that tells of it.
+    pub seq: Seq,
+    /// When.
+    pub at: Timestamp,
+    /// `created`, `updated` or `deleted`.
+    pub change: String,
+    /// What of it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ArtifactChange>,
+    /// The session's version that is the first to have it so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Version>,
+    /// As it was then.
+    pub artifact: Artifact,
+}
+
+/// A way into a preview.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreviewLink {
+    /// Good for one browser, once. Leads to the preview.
+    pub url: String,
+    /// When it stops being good.
+    pub expires_at: Timestamp,
+    /// Whether something listens there already; if not, the browser sees a page that waits for it.
+    pub ready: bool,
+}
