@@ -82,6 +82,12 @@ pub(crate) enum Verb {
     /// List, install, remove and try the programs of agents
     #[command(subcommand)]
     Agents(Agents),
+    /// List, read, write and remove the files of a session
+    #[command(subcommand)]
+    Files(Files),
+    /// List what a session made, get it, and open it in a browser
+    #[command(subcommand)]
+    Artifacts(Artifacts),
     /// List, make and remove the tokens that clients show to the server
     #[command(subcommand)]
     Tokens(Tokens),
@@ -486,6 +492,76 @@ pub(crate) enum Document {
     Openapi,
     /// `docs/config.md`
     Config,
+}
+
+/// `warren files …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Files {
+    /// List a directory
+    List {
+        /// Whose: an id, or `last`
+        session: String,
+        /// Relative to the workspace, or in /user-input, /knowledge or /instructions
+        #[arg(default_value = "")]
+        path: String,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a file
+    Get {
+        /// Whose: an id, or `last`
+        session: String,
+        /// Which one
+        path: String,
+    },
+    /// Make or replace a file by what comes on standard input
+    Put {
+        /// Whose: an id, or `last`
+        session: String,
+        /// Which one
+        path: String,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a file, or a directory with all in it
+    Rm {
+        /// Whose: an id, or `last`
+        session: String,
+        /// Which one
+        path: String,
+    },
+}
+
+/// `warren artifacts …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Artifacts {
+    /// List what is worth showing
+    List {
+        /// Whose: an id, or `last`
+        session: String,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what is in one
+    Get {
+        /// Whose: an id, or `last`
+        session: String,
+        /// Which one, by its id
+        artifact: String,
+    },
+    /// Print a link that opens one in a browser, once
+    Open {
+        /// Whose: an id, or `last`
+        session: String,
+        /// Which one, by its id
+        artifact: String,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[cfg(test)]

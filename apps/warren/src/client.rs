@@ -117,6 +117,21 @@ impl Client {
         self.call(self.request(Method::DELETE, path).timeout(PATIENCE)).await.map(drop)
     }
 
+    /// Reads bytes of any kind. A file may take its time.
+    pub(crate) async fn bytes(&self, path: &str) -> Result<bytes::Bytes, CallError> {
+        let response = self.call(self.request(Method::GET, path)).await?;
+        response.bytes().await.map_err(|source| self.unreachable(source))
+    }
+
+    /// Sends bytes of any kind.
+    pub(crate) async fn put_bytes<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: Vec<u8>,
+    ) -> Result<T, CallError> {
+        self.read(self.request(Method::PUT, path).body(body)).await
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.url));
         match &self.token {

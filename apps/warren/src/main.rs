@@ -89,6 +89,8 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Approvals(args) => verbs::approvals::run(setting, args, terminal).await,
         Verb::Doctor(args) => verbs::doctor::run(setting, args, terminal).await,
         Verb::Agents(args) => verbs::agents::run(setting, args, terminal).await,
+        Verb::Files(args) => verbs::files::run(setting, args, terminal).await,
+        Verb::Artifacts(args) => verbs::artifacts::run(setting, args, terminal).await,
         Verb::Tokens(args) => verbs::tokens::run(setting, args, terminal).await,
         Verb::Config(args) => verbs::config::run(setting, &args, terminal),
         Verb::Codegen(args) => verbs::codegen::run(&args, terminal),

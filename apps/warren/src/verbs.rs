@@ -2,10 +2,12 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod artifacts;
 pub(crate) mod chat;
 pub(crate) mod codegen;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod files;
 pub(crate) mod import;
 pub(crate) mod replay;
 pub(crate) mod run;

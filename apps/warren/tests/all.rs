@@ -10,6 +10,7 @@ mod suite {
     pub(crate) mod cli;
     pub(crate) mod commands;
     pub(crate) mod egress;
+    pub(crate) mod files;
     pub(crate) mod input;
     pub(crate) mod kill;
     pub(crate) mod kill_versions;

@@ -1,0 +1,250 @@
+//! Files, artifacts and previews, through the whole server and real sandboxes.
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use warren_domain::SessionId;
+use warren_testkit::{Setup, TestClient, TestServer};
+
+use super::session::said;
+
+async fn get(client: &TestClient, session: SessionId, path: &str) -> Value {
+    let path = format!("/api/sessions/{session}/{path}");
+    client.get(path.trim_end_matches('/')).await.expect(StatusCode::OK)
+}
+
+async fn artifacts(client: &TestClient, session: SessionId) -> Vec<Value> {
+    get(client, session, "artifacts").await["artifacts"].as_array().expect("a list").clone()
+}
+
+async fn stop(client: &TestClient, session: SessionId) {
+    let path = format!("/api/sessions/{session}/sandbox/stop");
+    client.post(&path, &json!({})).await.expect(StatusCode::NO_CONTENT);
+}
+
+fn is_asleep(detail: &Value) -> bool {
+    detail["runtime"]["sandbox"].is_null()
+}
+
+#[tokio::test]
+async fn files_are_the_same_from_the_sandbox_and_from_what_it_left_and_reading_wakes_nothing() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let empty = get(&client, session, "fs").await;
+    assert_eq!(empty["entries"], json!([]), "a session without a sandbox has no files yet");
+    let made =
+        "run: mkdir -p a && printf hello > a/b.txt && ln -s /etc/passwd link && mkfifo pipe && echo made";
+    client.run(session, made).await;
+    let live = (get(&client, session, "fs").await, get(&client, session, "fs?path=a").await);
+    stop(&client, session).await;
+    let still = (get(&client, session, "fs").await, get(&client, session, "fs?path=a").await);
+    assert_eq!(live, still);
+    let names: Vec<_> = still.0["entries"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["a", "outputs", "link", "pipe"]);
+    let read = async |path: &str| client.get(&format!("/api/sessions/{session}/fs/read?path={path}")).await;
+    assert_eq!(read("a/b.txt").await.expect(StatusCode::OK), json!("hello"));
+    for path in ["link", "pipe", "a", "../../../../etc/passwd", "/etc/passwd", "/home/agent/.bashrc"] {
+        assert_eq!(read(path).await.status, StatusCode::BAD_REQUEST, "{path}");
+    }
+    assert!(is_asleep(&get(&client, session, "").await), "reading made no sandbox");
+
+    let put = client
+        .request(Method::PUT, &format!("/api/sessions/{session}/fs?path=/user-input/x.csv"))
+        .body("1,2");
+    let put = client.send(put).await;
+    assert_eq!((put.status, &put.body["path"]), (StatusCode::OK, &json!("/user-input/x.csv")));
+    assert!(!is_asleep(&get(&client, session, "").await), "writing made one");
+    let events = client.run(session, "run: cat /user-input/x.csv").await;
+    assert!(said(&events).contains("1,2"));
+}
+
+#[tokio::test]
+async fn what_an_agent_makes_is_told_while_it_is_made_and_belongs_to_its_run() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let command =
+        "run: cd outputs && printf '# Hi' > note.md && mkdir -p site && echo '<p>x' > site/index.html";
+    let events = client.run(session, command).await;
+    let created: Vec<_> = events.iter().filter(|event| event.kind() == "artifact_created").collect();
+    let paths: Vec<_> =
+        created.iter().map(|event| event.json["artifact"]["path"].as_str().expect("a path")).collect();
+    assert_eq!(paths, ["outputs/note.md", "outputs/site/index.html"]);
+    let note = &created[0].json;
+    assert_eq!(note["runId"], events[0].json["runId"]);
+    assert_eq!(note["artifact"]["createdSeq"], note["seq"]);
+    assert_eq!(
+        (&note["artifact"]["kind"], &note["artifact"]["createdVersion"]),
+        (&json!("markdown"), &json!(1))
+    );
+    let hash = blake3::hash(b"# Hi").to_hex().to_string();
+    assert_eq!(note["artifact"]["hash"], json!(hash));
+
+    client.run(session, "run: printf '# Ho' > outputs/note.md; rm -r outputs/site").await;
+    let all = artifacts(&client, session).await;
+    assert_eq!(all.len(), 1);
+    assert_eq!((&all[0]["id"], &all[0]["updatedVersion"]), (&note["artifact"]["id"], &json!(2)));
+    let id = all[0]["id"].as_str().expect("an id");
+    stop(&client, session).await;
+    let content = client.get(&format!("/api/sessions/{session}/artifacts/{id}/content")).await;
+    assert_eq!((content.status, &content.body), (StatusCode::OK, &json!("# Ho")));
+    assert_eq!(content.headers["content-type"], "text/markdown; charset=utf-8");
+    let history = get(&client, session, &format!("artifacts/{id}/versions")).await;
+    let changes: Vec<_> =
+        history["versions"].as_array().expect("a list").iter().map(|it| &it["change"]).collect();
+    assert_eq!(changes, ["updated", "created"]);
+}
+
+/// Asks for a preview and goes in, as a browser does; gives the host and the cookie.
+async fn enter(server: &TestServer, session: SessionId, id: &str) -> (String, String) {
+    let client = server.admin();
+    let path = format!("/api/sessions/{session}/artifacts/{id}/preview");
+    let link = client.post(&path, &json!({})).await.expect(StatusCode::OK);
+    let url = link["url"].as_str().expect("a URL").strip_prefix("http://").expect("http").to_owned();
+    let (host, path) = url.split_once('/').expect("a path");
+    let entered = browse(server, host, &format!("/{path}"), None).await;
+    assert_eq!(entered.status, StatusCode::SEE_OTHER);
+    let cookie =
+        entered.headers["set-cookie"].to_str().expect("text").split(';').next().expect("a pair").to_owned();
+    (host.to_owned(), cookie)
+}
+
+async fn browse(
+    server: &TestServer,
+    host: &str,
+    path: &str,
+    cookie: Option<&str>,
+) -> warren_testkit::TestAnswer {
+    let client = server.anonymous();
+    let mut request = client.request(Method::GET, path).header("host", host).header("accept", "text/html");
+    if let Some(cookie) = cookie {
+        request = request.header("cookie", cookie);
+    }
+    client.send(request).await
+}
+
+const APP: &str = "run: mkdir -p outputs/app && cd outputs/app && printf '{\"artifacts\":[{\"type\":\"web_app\",\"name\":\"Clock\",\
+    \"path\":\"app\",\"command\":\"python3 -m http.server $PORT --bind 127.0.0.1\"}]}' > ../manifest.json && \
+    printf 'it works' > index.html";
+
+#[tokio::test]
+async fn an_app_is_started_when_somebody_looks_and_again_after_the_session_slept() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, APP).await;
+    let all = artifacts(&client, session).await;
+    let app = all.iter().find(|it| it["kind"] == "web_app").expect("an app");
+    assert_eq!((&app["name"], &app["path"]), (&json!("Clock"), &json!("outputs/app")));
+    assert_eq!(app["port"], Value::Null, "nothing listens before somebody looks");
+    let (host, cookie) = enter(&server, session, app["id"].as_str().expect("an id")).await;
+    assert!(host.starts_with(&format!("3000-{session}.localhost:")), "{host}");
+    let page = until_ok(&server, &host, &cookie).await;
+    assert_eq!(page, json!("it works"));
+    let log = client.log(session).await;
+    assert!(log.iter().any(|event| event.kind() == "port_opened" && event.json["port"] == 3000));
+    assert_eq!(browse(&server, &host, "/", None).await.status, StatusCode::UNAUTHORIZED);
+
+    stop(&client, session).await;
+    let log = client.log(session).await;
+    assert!(log.iter().any(|event| event.kind() == "port_closed" && event.json["port"] == 3000));
+    let waking = browse(&server, &host, "/", Some(&cookie)).await;
+    assert_eq!(waking.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(waking.body.as_str().expect("a page").contains("Starting"), "{waking:?}");
+    assert_eq!(until_ok(&server, &host, &cookie).await, json!("it works"));
+}
+
+/// Looks again, as the page that waits does.
+async fn until_ok(server: &TestServer, host: &str, cookie: &str) -> Value {
+    for _ in 0..300 {
+        let page = browse(server, host, "/", Some(cookie)).await;
+        if page.status == StatusCode::OK {
+            return page.body;
+        }
+        assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{page:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("it never listened");
+}
+
+#[tokio::test]
+async fn the_ports_of_the_models_and_of_the_proxy_are_no_previews() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, APP).await;
+    let log = client.log(session).await;
+    let opened: Vec<_> =
+        log.iter().filter(|event| event.kind() == "port_opened").map(|event| &event.json["port"]).collect();
+    assert_eq!(opened, Vec::<&Value>::new(), "the host's own ports are nobody's business");
+}
+
+#[tokio::test]
+async fn an_app_that_ends_says_why() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let broken = "run: mkdir -p outputs/bad && cd outputs/bad && \
+        printf '{\"name\":\"bad\",\"scripts\":{\"dev\":\"x\"}}' > package.json && \
+        printf '{\"artifacts\":[{\"type\":\"web_app\",\"path\":\"bad\",\"command\":\"echo no dice; exit 3\"}]}' > ../manifest.json";
+    client.run(session, broken).await;
+    let all = artifacts(&client, session).await;
+    let (host, cookie) = enter(&server, session, all[0]["id"].as_str().expect("an id")).await;
+    // It may still be on its way to its end.
+    let mut page = browse(&server, &host, "/", Some(&cookie)).await;
+    for _ in 0..300 {
+        if page.status != StatusCode::SERVICE_UNAVAILABLE {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        page = browse(&server, &host, "/", Some(&cookie)).await;
+    }
+    assert_eq!(page.status, StatusCode::BAD_GATEWAY, "{page:?}");
+    assert!(page.body.as_str().expect("a page").contains("<pre>no dice"), "{page:?}");
+}
+
+#[tokio::test]
+async fn a_session_reads_what_its_project_knows_and_cannot_change_it() {
+    let knowledge = tempfile::tempdir().expect("a directory");
+    let line = format!("[knowledge]\nbase_path = '{}'\n", knowledge.path().display());
+    let server = Setup::new().config(&line).start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let project = get(&client, session, "").await["projectId"].as_str().expect("an id").to_owned();
+    let own = knowledge.path().join("default").join(project);
+    std::fs::create_dir_all(&own).expect("made");
+    std::fs::write(own.join("facts.md"), "the sky is blue").expect("written");
+    open_to_all(knowledge.path());
+    let events =
+        client.run(session, "run: cat /knowledge/facts.md; touch /knowledge/x || echo read-only").await;
+    let said = said(&events);
+    assert!(said.contains("the sky is blue") && said.contains("read-only"), "{said}");
+    let read = client.get(&format!("/api/sessions/{session}/fs/read?path=/knowledge/facts.md")).await;
+    assert_eq!(read.expect(StatusCode::OK), json!("the sky is blue"));
+    let put = client.request(Method::PUT, &format!("/api/sessions/{session}/fs?path=/knowledge/x")).body("x");
+    assert_eq!(client.send(put).await.status, StatusCode::FORBIDDEN);
+}
+
+/// A temporary directory is its maker's alone; knowledge is read by other users.
+fn open_to_all(directory: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).expect("opened");
+}
+
+#[tokio::test]
+async fn who_may_only_read_wakes_nothing() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, APP).await;
+    let app = artifacts(&client, session).await.remove(0);
+    stop(&client, session).await;
+    let new = json!({"name": "reader", "scope": "admin:ro"});
+    let token = client.post("/api/tokens", &new).await.expect(StatusCode::CREATED);
+    let reader = client.with_token(token["secret"].as_str().expect("a secret"));
+    let path = format!("/api/sessions/{session}/artifacts/{}/preview", app["id"].as_str().expect("an id"));
+    assert_eq!(reader.post(&path, &json!({})).await.status, StatusCode::CONFLICT);
+    let listed = get(&reader, session, "fs?path=outputs/app").await;
+    assert_eq!(listed["entries"][0]["name"], "index.html");
+    assert!(is_asleep(&get(&client, session, "").await));
+}
