@@ -455,6 +455,12 @@ pub(crate) enum Tokens {
         /// When it stops working, such as 2027-01-31T00:00:00Z [default: never]
         #[arg(long, value_name = "TIME")]
         expires_at: Option<String>,
+        /// Whose it is: messages of all tokens of one owner are counted together [default: the token's own]
+        #[arg(long)]
+        owner: Option<String>,
+        /// How many messages may be sent: unpaid, paid or unlimited [default: what the scope is given]
+        #[arg(long)]
+        plan: Option<String>,
         /// Print the server's answer
         #[arg(long)]
         json: bool,

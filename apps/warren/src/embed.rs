@@ -144,7 +144,7 @@ impl Core {
         let backend = Arc::new(Local::open(options::sandbox(directory)?, tasks.clone())?);
         let models = ModelGateway::new(options::models(config), env.clone())?;
 
-        let gateway = Gateway::new(Records::from(&store), env.clone());
+        let gateway = Gateway::new(Records::from(&store), env.clone()).with_plans(options::plans(config)?);
         let owner = gateway.bootstrap(lock.home().token()?.as_deref()).await?;
 
         let runtime = options::runtime(config, directory, NodeId(lock.node()?), address);

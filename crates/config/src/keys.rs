@@ -142,6 +142,18 @@ pub const KEYS: &[Key] = &[
         "How long an agent that asks a person waits for the answer. After that the answer is no.",
     ),
     key(
+        "plans.unpaid.messages",
+        Kind::Integer,
+        "Messages that the owner of a token with the plan `unpaid` may send in all. One more is refused with `MESSAGE_LIMIT`.",
+    ),
+    key(
+        "plans.paid.messages_per_week",
+        Kind::Integer,
+        "Messages that the owner of a token with the plan `paid` may send in a week, which begins on Monday at 00:00 UTC.",
+    ),
+    key("plans.admin", Kind::Text, "The plan of administrators' tokens: `unpaid`, `paid` or `unlimited`."),
+    key("plans.project", Kind::Text, "The plan of projects' tokens that were made without one."),
+    key(
         "storage.database_url",
         Kind::Text,
         "`postgres://…` to keep everything in PostgreSQL, or `sqlite:PATH`. By default SQLite in the data directory.",

@@ -27,6 +27,7 @@ raw! {
         server: RawServer,
         sandbox: RawSandbox,
         runs: RawRuns,
+        plans: RawPlans,
         storage: RawStorage,
         retention: RawRetention,
         egress: RawEgress,
@@ -67,6 +68,26 @@ raw! {
 raw! {
     /// `[runs]`
     RawRuns { time_budget_seconds: Option<u64>, soft_budget_percent: Option<u8>, approval_seconds: Option<u64>, }
+}
+
+raw! {
+    /// `[plans]`
+    RawPlans {
+        unpaid: RawUnpaid,
+        paid: RawPaid,
+        admin: Option<String>,
+        project: Option<String>,
+    }
+}
+
+raw! {
+    /// `[plans.unpaid]`
+    RawUnpaid { messages: Option<u64>, }
+}
+
+raw! {
+    /// `[plans.paid]`
+    RawPaid { messages_per_week: Option<u64>, }
 }
 
 raw! {

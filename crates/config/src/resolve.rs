@@ -2,6 +2,7 @@
 
 mod models;
 mod outside;
+mod plans;
 
 use std::{
     net::SocketAddr,
@@ -17,6 +18,7 @@ use crate::{
 
 pub use models::{Credentials, Models, Price, Provider};
 pub use outside::{Agents, Egress};
+pub use plans::Plans;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -32,6 +34,8 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// The part of whoever runs messages.
     pub runs: Runs,
+    /// The part of whoever counts messages.
+    pub plans: Plans,
     /// Where things are kept.
     pub storage: Storage,
     /// What is kept of what was.
@@ -155,6 +159,7 @@ impl Config {
             server: server(raw.server)?,
             sandbox: sandbox(raw.sandbox)?,
             runs: runs(&raw.runs)?,
+            plans: plans::plans(raw.plans)?,
             storage: Storage {
                 database: database(raw.storage.database_url, directory)?,
                 outputs_template: raw.storage.outputs_template_path.map(|path| directory.join(path)),

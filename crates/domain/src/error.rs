@@ -77,6 +77,8 @@ codes! {
     QueueFull = "QUEUE_FULL", 429;
     /// Something that is kept is missing, or is not what was put there.
     DataDamaged = "DATA_DAMAGED", 500;
+    /// As many messages were sent as the plan allows.
+    MessageLimit = "MESSAGE_LIMIT", 429;
     /// Something failed on our side; the log has it under the request id.
     Internal = "INTERNAL", 500;
     /// The server is draining or not ready yet.

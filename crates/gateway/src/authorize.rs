@@ -2,7 +2,10 @@
 
 use warren_domain::{ErrorCode, Partition, ProjectId, TokenId};
 
-use crate::scope::{Rights, Scope};
+use crate::{
+    plans::Plan,
+    scope::{Rights, Scope},
+};
 
 /// Who is asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +18,10 @@ pub struct Identity {
     pub partition: Partition,
     /// What it may do in there.
     pub scope: Scope,
+    /// Whose the token is: what is sent with any of its tokens is counted together.
+    pub owner: String,
+    /// How much the owner may send, if that was said.
+    pub plan: Option<Plan>,
 }
 
 /// What is to be done.
@@ -117,6 +124,8 @@ mod tests {
             name: scope.to_owned(),
             partition: Partition::from("here"),
             scope: scope.replace("OWN", &OWN.to_string()).parse().expect(scope),
+            owner: "test".to_owned(),
+            plan: None,
         }
     }
 

@@ -78,6 +78,8 @@ mod tests {
             name: "n".to_owned(),
             created_at: Timestamp::default(),
             expires_at: None,
+            owner: None,
+            plan: None,
         }
     }
 

@@ -9,6 +9,7 @@ use warren_store::{Profiles, Projects, Store, Tokens};
 use crate::{
     RequestError,
     cache::Cache,
+    plans::Plans,
     scope::{Rights, Scope},
     secret::Secret,
     sign_in::Codes,
@@ -34,6 +35,7 @@ pub struct Gateway {
     pub(crate) env: Env,
     pub(crate) cache: Arc<Cache>,
     pub(crate) codes: Arc<Codes>,
+    pub(crate) plans: Plans,
 }
 
 /// What the owner of the server needs to come in.
@@ -59,7 +61,13 @@ impl Gateway {
     /// A gateway on these records.
     #[must_use]
     pub fn new(records: Records, env: Env) -> Self {
-        Self { records, env, cache: Arc::default(), codes: Arc::default() }
+        Self { records, env, cache: Arc::default(), codes: Arc::default(), plans: Plans::default() }
+    }
+
+    /// The same with other plans.
+    #[must_use]
+    pub fn with_plans(self, plans: Plans) -> Self {
+        Self { plans, ..self }
     }
 
     /// Makes what must be there from the first start: the default project and profile, and the owner's token.
@@ -81,7 +89,8 @@ impl Gateway {
         }
         self.tokens_revoke_named(&partition, OWNER).await?;
         let scope = Scope::Admin(Rights::ReadWrite);
-        let new = NewToken { name: OWNER.to_owned(), scope, expires_at: None };
+        let owner = Some(OWNER.to_owned());
+        let new = NewToken { name: OWNER.to_owned(), scope, expires_at: None, owner, plan: None };
         let (secret, _) = self.token_mint(&partition, new).await?;
         Ok(Bootstrap { secret, is_new: true })
     }

@@ -14,6 +14,7 @@ mod error;
 mod gateway;
 #[cfg(test)]
 mod memory;
+mod plans;
 mod profiles;
 mod projects;
 mod secret;
@@ -23,6 +24,7 @@ mod tokens;
 pub use authorize::{Action, Denied, Identity, Target, authorize};
 pub use error::{AuthenticateError, RequestError};
 pub use gateway::{Bootstrap, Gateway, Records};
+pub use plans::{Allowance, Plan, Plans};
 pub use projects::WorkspaceChoice;
 pub use scope::{Rights, Scope, ScopeError};
 pub use secret::Secret;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use warren_domain::{AgentProfile, Partition, ProfileId, ProjectId, TokenId, WorkspaceId};
+use warren_domain::{AgentProfile, Partition, ProfileId, ProjectId, Timestamp, TokenId, WorkspaceId};
 use warren_store::{Profiles, ProjectRecord, Projects, ReadError, TokenRecord, Tokens, WorkspaceRecord};
 
 use crate::Records;
@@ -53,6 +53,11 @@ impl Tokens for Memory {
         let before = tables.tokens.len();
         tables.tokens.retain(|token| token.token_id != id);
         Ok(tables.tokens.len() < before)
+    }
+
+    /// Nothing is sent here.
+    async fn counted(&self, _: &str, _: Timestamp) -> Result<u64, ReadError> {
+        Ok(0)
     }
 }
 

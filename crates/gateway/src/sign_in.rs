@@ -9,6 +9,7 @@ use warren_domain::{Partition, Timestamp};
 
 use crate::{
     Gateway, Identity, RequestError, Rights, Scope,
+    gateway::OWNER,
     secret::{self, Secret},
     tokens::NewToken,
 };
@@ -77,6 +78,8 @@ impl Gateway {
             name: "browser".to_owned(),
             scope: Scope::Admin(Rights::ReadWrite),
             expires_at: Some(now.plus_millis(SIGN_IN_LIFETIME_MILLIS)),
+            owner: Some(OWNER.to_owned()),
+            plan: None,
         };
         let (secret, _) = self.token_mint(&partition, new).await?;
         Ok(SignedIn { csrf: secret.csrf(), secret })

@@ -4,7 +4,7 @@ use warren_domain::{Partition, Timestamp, TokenId};
 use warren_store::TokenRecord;
 
 use crate::{
-    AuthenticateError, Gateway, Identity, RequestError, Scope,
+    AuthenticateError, Gateway, Identity, Plan, RequestError, Scope,
     gateway::OWNER,
     secret::{self, Secret},
 };
@@ -18,6 +18,10 @@ pub struct Token {
     pub name: String,
     /// What it may do, as it is written.
     pub scope: String,
+    /// Whose it is, if that was said.
+    pub owner: Option<String>,
+    /// How much its owner may send, if that was said.
+    pub plan: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it stops working.
@@ -33,6 +37,10 @@ pub struct NewToken {
     pub scope: Scope,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
+    /// Whose it is; `None`: it stands for itself.
+    pub owner: Option<String>,
+    /// How much its owner may send; `None`: what its scope is given.
+    pub plan: Option<Plan>,
 }
 
 impl Gateway {
@@ -51,7 +59,12 @@ impl Gateway {
         }
         // A scope that this version does not know gives no rights at all.
         let scope = token.scope.parse().map_err(|_| AuthenticateError::Unknown)?;
-        Ok(Identity { token_id: token.token_id, name: token.name, partition: token.partition, scope })
+        // Nor does a plan that it does not know: nothing may be sent then.
+        let plan = token.plan.as_deref().map(str::parse).transpose();
+        let plan = plan.map_err(|_: RequestError| AuthenticateError::Unknown)?;
+        let owner = token.owner.unwrap_or_else(|| token.token_id.to_string());
+        let TokenRecord { token_id, name, partition, .. } = token;
+        Ok(Identity { token_id, name, partition, scope, owner, plan })
     }
 
     /// Whether a browser's call that changes something comes from a page of ours.
@@ -138,6 +151,8 @@ impl Gateway {
             name: new.name,
             created_at: self.env.now(),
             expires_at: new.expires_at,
+            owner: new.owner,
+            plan: new.plan.map(|plan| plan.to_string()),
         };
         self.records.tokens.put_token(&token).await.map_err(RequestError::Backend)?;
         tracing::info!(token = %token.token_id, scope = %token.scope, "token made");
@@ -193,6 +208,8 @@ impl From<TokenRecord> for Token {
             token_id: record.token_id,
             name: record.name,
             scope: record.scope,
+            owner: record.owner,
+            plan: record.plan,
             created_at: record.created_at,
             expires_at: record.expires_at,
         }

@@ -17,7 +17,7 @@ use warren_domain::{
 };
 // Part of this contract: whoever speaks to the runtime needs no other crate for it.
 pub use warren_store::{
-    ApprovalQuery, ApprovalRecord, Changes, Follow, ListChange, LogEntry, Page, Pending, ReadError,
+    ApprovalQuery, ApprovalRecord, Changes, Count, Follow, ListChange, LogEntry, Page, Pending, ReadError,
     RunRecord, SessionQuery, SessionRecord, UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
 };
 
@@ -301,6 +301,8 @@ pub struct NewMessage {
     pub options: RunOptions,
     /// The version the sender believes to be the latest.
     pub base_version: Option<Version>,
+    /// Who pays for it, and how many there may be.
+    pub count: Option<Count>,
     /// Where it begins when an earlier run left something that is in no version.
     pub from: RunFrom,
     /// What to do when `base_version` is not the latest any more.

@@ -141,6 +141,8 @@ pub(crate) fn token(token: Token) -> TokenItem {
         scope: token.scope,
         created_at: token.created_at,
         expires_at: token.expires_at,
+        owner: token.owner,
+        plan: token.plan,
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn page(code: ErrorCode) -> &'static str {
         ErrorCode::Misdirected => page!("MISDIRECTED"),
         ErrorCode::IdempotencyMismatch => page!("IDEMPOTENCY_MISMATCH"),
         ErrorCode::QueueFull => page!("QUEUE_FULL"),
+        ErrorCode::MessageLimit => page!("MESSAGE_LIMIT"),
         ErrorCode::Internal => page!("INTERNAL"),
         ErrorCode::Unavailable => page!("UNAVAILABLE"),
         ErrorCode::Timeout => page!("TIMEOUT"),

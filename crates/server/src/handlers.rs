@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
 pub(crate) mod auth;
+pub(crate) mod build;
 pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod machine;

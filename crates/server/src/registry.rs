@@ -5,7 +5,7 @@ use warren_wire::RouteName;
 use crate::{
     choke::Handler,
     handlers::{
-        agents, approvals, artifacts, auth, events, files, machine, messages, page, profiles, records,
+        agents, approvals, artifacts, auth, build, events, files, machine, messages, page, profiles, records,
         replays, runs, sandboxes, sessions, tokens, versions,
     },
 };
@@ -36,6 +36,15 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::AuthSignInToken => boxed!(auth::sign_in_with_token),
         RouteName::AuthWhoAmI => boxed!(auth::who_am_i),
         RouteName::BlobGet => boxed!(records::blob),
+        RouteName::BuildArtifactGet => boxed!(build::artifact),
+        RouteName::BuildArtifactList => boxed!(build::artifacts),
+        RouteName::BuildLimitGet => boxed!(build::limits),
+        RouteName::BuildMessageList => boxed!(build::history),
+        RouteName::BuildMessageSend => boxed!(build::send),
+        RouteName::BuildSessionCreate => boxed!(build::create),
+        RouteName::BuildSessionErase => boxed!(sessions::erase),
+        RouteName::BuildSessionGet => boxed!(build::get),
+        RouteName::BuildSessionList => boxed!(build::list),
         RouteName::DoctorGet => boxed!(machine::doctor),
         RouteName::ErrorPage => boxed!(machine::error_page),
         RouteName::EventRead => boxed!(events::read),

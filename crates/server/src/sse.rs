@@ -1,5 +1,6 @@
 //! Server-sent events. The bytes of an entry go out as they were stored: serialised once, whoever reads them.
 
+mod packets;
 mod source;
 
 use std::{convert::Infallible, fmt::Write, time::Duration};
@@ -14,6 +15,7 @@ use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 use warren_runtime::api::LogEntry;
 
+pub(crate) use packets::PacketSource;
 pub(crate) use source::{LogSource, NewsSource, RunSource, Source, TapeSource};
 
 /// After this much silence a comment is sent, so that proxies and clients know the stream is alive.
@@ -48,6 +50,12 @@ impl Frames {
             self.lines(json);
         }
         self.small.put_slice(b"\n\n");
+    }
+
+    /// Adds data as an event named `message`, as some clients want it said.
+    pub(crate) fn message(&mut self, json: &Bytes) {
+        self.small.put_slice(b"event: message\n");
+        self.data(json);
     }
 
     /// Everything added so far.

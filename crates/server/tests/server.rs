@@ -4,6 +4,8 @@
 
 #[path = "server/access.rs"]
 mod access;
+#[path = "server/build.rs"]
+mod build;
 #[path = "server/fake.rs"]
 mod fake;
 #[path = "server/fake_files.rs"]

@@ -21,6 +21,7 @@
 
 pub mod approvals;
 pub mod blobs;
+pub mod counts;
 pub mod erase;
 pub mod leases;
 pub mod linear;
@@ -213,6 +214,12 @@ macro_rules! conformance_rules {
                 a_token_is_found_by_its_hash
                 tokens_are_listed_oldest_first
                 a_removed_token_is_unknown
+            }
+            counts {
+                a_count_stops_at_its_limit
+                counts_are_apart
+                what_is_refused_is_not_counted
+                of_many_at_once_as_many_as_allowed_are_counted
             }
             projects {
                 a_project_is_read_back_whole

@@ -52,6 +52,12 @@ pub enum CommitError {
     /// The idempotency key is in use.
     #[error("the idempotency key was used before")]
     KeyTaken(Box<Key>),
+    /// As many messages were counted as there may be.
+    #[error("{most} messages were sent already, and no more may be")]
+    LimitReached {
+        /// How many there may be.
+        most: u64,
+    },
     /// There is no such session.
     #[error("session `{0}` does not exist")]
     NoSession(SessionId),
@@ -295,6 +301,9 @@ pub trait Tokens: Send + Sync {
 
     /// Removes one. Says whether it existed.
     async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError>;
+
+    /// How many messages were counted for an account since this time, by commits that named the same.
+    async fn counted(&self, account: &str, since: Timestamp) -> Result<u64, ReadError>;
 }
 
 /// Projects and workspaces.

@@ -25,7 +25,7 @@ pub use defaults::ensure_defaults;
 pub use live::{Changes, Follow, ListChange, Live};
 pub use open::{Database, OpenError, Options, open, scratch};
 pub use records::{
-    ApprovalQuery, ApprovalRecord, Change, Commit, Compaction, Granted, Key, LogEntry, Page, Pending,
+    ApprovalQuery, ApprovalRecord, Change, Commit, Compaction, Count, Granted, Key, LogEntry, Page, Pending,
     ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate, TokenRecord,
     UsageGroup, UsageQuery, UsageRow, VersionRecord, WorkspaceFile, WorkspaceRecord,
 };

@@ -67,6 +67,8 @@ pub enum Change {
     PutVersion(Box<VersionRecord>),
     /// An idempotency key is used; refused if it is taken.
     PutKey(Key),
+    /// One more message; refused if there are as many as there may be. At most one in a commit.
+    Count(Count),
     /// A file of the workspace is known to be so.
     PutFile(WorkspaceFile),
     /// A file of the workspace is gone.
@@ -284,6 +286,17 @@ pub struct Key {
     pub expires_at: Timestamp,
 }
 
+/// One more message on an account's behalf.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// Who pays for it. Opaque: whoever stores it never learns what it stands for.
+    pub account: String,
+    /// Since when messages are counted.
+    pub since: Timestamp,
+    /// There may be as many since then, this one among them; `None`: any number.
+    pub most: Option<u64>,
+}
+
 /// A file of the workspace as last seen. Never its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -349,6 +362,10 @@ pub struct TokenRecord {
     pub created_at: Timestamp,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
+    /// Whose it is; several tokens of one owner share what it may send. `None`: it stands for itself.
+    pub owner: Option<String>,
+    /// How much its owner may send, by name; `None`: what its scope is given.
+    pub plan: Option<String>,
 }
 
 /// A lease that was given.

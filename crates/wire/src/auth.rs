@@ -22,6 +22,12 @@ pub struct TokenCreate {
     /// When it stops working; never if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Whose it is: the messages of all tokens of one owner are counted together. The token stands for itself if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// How many messages its owner may send: `unpaid`, `paid` or `unlimited`; what its scope is given if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
 }
 
 /// A token, without its secret.
@@ -39,6 +45,12 @@ pub struct TokenItem {
     /// When it stops working.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Whose it is, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// How many messages its owner may send, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
 }
 
 /// A new token with its secret, which is shown this once.

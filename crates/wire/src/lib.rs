@@ -13,6 +13,7 @@ mod table;
 mod agent;
 mod approval;
 mod auth;
+mod build;
 mod event;
 mod files;
 mod machine;
@@ -32,6 +33,11 @@ pub use approval::{ApprovalAnswer, ApprovalItem, ApprovalOutcome, ApprovalPage, 
 pub use auth::{
     CSRF_COOKIE, CSRF_HEADER, SESSION_COOKIE, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem,
     TokenList, WhoAmI,
+};
+pub use build::{
+    BuildArtifact, BuildArtifactList, BuildLimit, BuildMessageList, BuildMessageSend, BuildSandbox,
+    BuildSandboxStatus, BuildSession, BuildSessionCreate, BuildSessionList, BuildSessionStatus,
+    BuildSnapshot, BuildThings,
 };
 pub use event::{EventPage, SessionNews, SessionsChanged};
 pub use files::{

@@ -48,7 +48,9 @@ Errors are RFC 9457 problem documents with a stable `code`; `/errors/{code}` exp
 Every answer has an `X-Request-Id`, which finds the request in the server's log; a client may set its own. \
 Lists page by `limit` and `cursor`. \
 Streams are server-sent events without an `event:` line: the type is inside the data, `id:` is the number in the log, \
-and `Last-Event-ID` (or `after`) resumes after it without a gap or a duplicate.";
+and `Last-Event-ID` (or `after`) resumes after it without a gap or a duplicate. \
+The same log is told by Socket.IO under `/socket.io` (`docs/socketio.md`) and, as packets, under `/api/build`; \
+`docs/protocols.md` says which event appears as what.";
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! The table of routes: one row each. Adding a route begins here.
 
+mod build;
+
 use warren_domain::ErrorCode as Code;
 
 use crate::{
@@ -189,6 +191,7 @@ pub const ROUTES: &[Route] = &[
         Code::SessionEnded,
         Code::IdempotencyMismatch,
         Code::QueueFull,
+        Code::MessageLimit,
         Code::Unavailable,
     ]),
     row(
@@ -497,6 +500,16 @@ pub const ROUTES: &[Route] = &[
     .needs(Read, Session)
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("PreviewLink") }])
     .fails(&[Code::Conflict, Code::SandboxError]),
+    // The same in the words of another platform.
+    build::CREATE,
+    build::LIST,
+    build::GET,
+    build::ERASE,
+    build::SEND,
+    build::HISTORY,
+    build::ARTIFACTS,
+    build::ARTIFACT,
+    build::LIMITS,
 ];
 
 const VERSION_UNREAD: &[Code] = &[Code::Conflict, Code::DataDamaged];
@@ -638,7 +651,9 @@ mod tests {
     #[test]
     fn a_row_that_acts_on_a_session_names_it_in_its_path_and_only_such_a_row() {
         for route in ROUTES {
-            let names_it = route.path.starts_with("/api/sessions/{id}");
+            let names_it = ["/api/sessions/{id}", "/api/build/sessions/{id}"]
+                .iter()
+                .any(|it| route.path.starts_with(it));
             assert_eq!(route.subject == Subject::Session, names_it, "{}", route.name);
             let names_approval = route.path.starts_with("/api/approvals/{approvalId}");
             assert_eq!(route.subject == Subject::Approval, names_approval, "{}", route.name);

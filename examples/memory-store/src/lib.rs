@@ -58,6 +58,8 @@ struct Memory {
 #[derive(Default)]
 struct State {
     sessions: BTreeMap<SessionId, Session>,
+    /// Messages, by account and since when they are counted.
+    counts: HashMap<(String, Timestamp), u64>,
     /// Apart from the sessions: a lease may be taken before its session is made.
     leases: HashMap<SessionId, Lease>,
     profiles: BTreeMap<(Partition, ProfileId), AgentProfile>,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use warren_domain::{Seq, SessionId, Timestamp, Version};
-use warren_store::{Change, Commit, CommitError, Compaction, EventLog, LogEntry, ReadError, SessionRecord};
+use warren_store::{Change, Commit, CommitError, Count, Compaction, EventLog, LogEntry, ReadError, SessionRecord};
 
 use crate::{Memory, Refusal, Session, State};
 
@@ -16,6 +16,7 @@ impl EventLog for Memory {
         check_shape(&commit)?;
         check_log(&state, &commit)?;
         check_changes(state.sessions.get(&commit.session), &commit, now)?;
+        count(&mut state, &commit)?;
         Ok(apply(&mut state, commit))
     }
 
@@ -54,9 +55,11 @@ fn check_shape(commit: &Commit) -> Result<(), CommitError> {
             Change::PutRun(record) => record.session_id,
             Change::PutApproval(record) => record.session_id,
             Change::PutVersion(record) => record.session_id,
-            Change::UpdateSession(_) | Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => {
-                continue;
-            }
+            Change::UpdateSession(_)
+            | Change::PutKey(_)
+            | Change::Count(_)
+            | Change::PutFile(_)
+            | Change::RemoveFile(_) => continue,
         };
         if owner != commit.session {
             let source = Box::new(Refusal::Foreign(owner));
@@ -115,6 +118,20 @@ fn check_changes(existing: Option<&Session>, commit: &Commit, now: Timestamp) ->
     Ok(())
 }
 
+/// Counts what is limited, last of all: nothing is counted of what is refused.
+fn count(state: &mut State, commit: &Commit) -> Result<(), CommitError> {
+    for change in &commit.changes {
+        if let Change::Count(Count { account, since, most }) = change {
+            let used = state.counts.get(&(account.clone(), *since)).copied().unwrap_or(0);
+            match most {
+                Some(most) if used >= *most => return Err(CommitError::LimitReached { most: *most }),
+                _ => drop(state.counts.insert((account.clone(), *since), used + 1)),
+            }
+        }
+    }
+    Ok(())
+}
+
 fn apply(state: &mut State, commit: Commit) -> Seq {
     let Commit { session, entries, changes, .. } = commit;
     for change in &changes {
@@ -149,7 +166,7 @@ impl Session {
 
     fn apply(&mut self, change: Change) {
         match change {
-            Change::CreateSession(_) => {}
+            Change::CreateSession(_) | Change::Count(_) => {}
             Change::UpdateSession(update) => {
                 let record = &mut self.record;
                 record.name = update.name.or(record.name.take());

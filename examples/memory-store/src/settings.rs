@@ -1,7 +1,7 @@
 //! Profiles and tokens.
 
 use async_trait::async_trait;
-use warren_domain::{AgentProfile, Partition, ProfileId, TokenId};
+use warren_domain::{AgentProfile, Partition, ProfileId, TokenId, Timestamp};
 use warren_store::{Profiles, ReadError, TokenRecord, Tokens};
 
 use crate::{Memory, Refusal};
@@ -58,5 +58,9 @@ impl Tokens for Memory {
 
     async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError> {
         Ok(self.state().tokens.remove(&id).is_some())
+    }
+
+    async fn counted(&self, account: &str, since: Timestamp) -> Result<u64, ReadError> {
+        Ok(self.state().counts.get(&(account.to_owned(), since)).copied().unwrap_or(0))
     }
 }

@@ -37,6 +37,17 @@ pub(super) fn sandbox(directory: &Path) -> Result<warren_sandbox::local::Options
     Ok(warren_sandbox::local::Options::new(launcher, directory.join("sandbox")))
 }
 
+/// How many messages may be sent.
+pub(super) fn plans(config: &Config) -> Result<warren_gateway::Plans> {
+    let plans = &config.plans;
+    Ok(warren_gateway::Plans {
+        unpaid: plans.unpaid_messages,
+        paid_per_week: plans.paid_messages_per_week,
+        admin: plans.admin.parse()?,
+        project: plans.project.parse()?,
+    })
+}
+
 /// Agents' programs.
 pub(crate) fn programs(config: &Config) -> warren_programs::Options {
     let directory = config.agents.directory.clone();

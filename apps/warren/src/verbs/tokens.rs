@@ -42,8 +42,9 @@ async fn act(client: &Client, args: cli::Tokens, terminal: &mut Terminal) -> Res
             }
             terminal.write(&table.to_text(terminal.paint()))?;
         }
-        cli::Tokens::Create { name, scope, expires_at, json } => {
-            let new = TokenCreate { name, scope, expires_at: expires_at.as_deref().map(time).transpose()? };
+        cli::Tokens::Create { name, scope, expires_at, owner, plan, json } => {
+            let expires_at = expires_at.as_deref().map(time).transpose()?;
+            let new = TokenCreate { name, scope, expires_at, owner, plan };
             let answer: Box<RawValue> = client.post("/api/tokens", &new).await?;
             if json {
                 terminal.line(answer.get())?;

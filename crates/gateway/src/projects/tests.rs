@@ -16,6 +16,8 @@ fn identity(partition: &str, scope: String) -> Identity {
         name: "t".to_owned(),
         partition: Partition::from(partition),
         scope: scope.parse().expect("a scope"),
+        owner: "test".to_owned(),
+        plan: None,
     }
 }
 

@@ -12,7 +12,13 @@ async fn started(env: Env) -> (Gateway, Identity) {
 }
 
 fn new(scope: &str) -> NewToken {
-    NewToken { name: "ci".to_owned(), scope: scope.parse().expect(scope), expires_at: None }
+    NewToken {
+        name: "ci".to_owned(),
+        scope: scope.parse().expect(scope),
+        expires_at: None,
+        owner: None,
+        plan: None,
+    }
 }
 
 #[tokio::test]
@@ -28,6 +34,8 @@ async fn a_secret_is_its_token_and_nothing_else_is() {
             name: "ci".to_owned(),
             partition: owner.partition,
             scope: "admin:ro".parse().expect("a scope"),
+            owner: "owner".to_owned(),
+            plan: None,
         }
     );
     for wrong in ["", "wrn_", &nobodys, &secret.expose()[1..], &secret.csrf()] {

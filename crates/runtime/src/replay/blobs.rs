@@ -1,13 +1,13 @@
 //! Blobs that a replay makes are its own; what the server has can be read.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::{BlobHash, Partition};
+use warren_domain::{BlobHash, Partition, Timestamp};
 use warren_store::{Blobs, ReadError};
 
 /// Reads from the server's blobs, writes to memory.
@@ -40,5 +40,15 @@ impl Blobs for OwnBlobs {
             Some(bytes) => Ok(Some(bytes)),
             None => self.servers.blob(partition, hash).await,
         }
+    }
+
+    /// What a replay keeps goes with it; what others keep is not its to remove.
+    async fn sweep_blobs(
+        &self,
+        _partition: &Partition,
+        _keep: &HashSet<BlobHash>,
+        _since: Timestamp,
+    ) -> Result<u64, ReadError> {
+        Ok(0)
     }
 }

@@ -199,6 +199,7 @@ impl SessionTask {
             .carry_out(command, |events| {
                 record.announce(events);
                 let mut changes = vec![Change::PutRun(Box::new(record.clone())), touched(record.created_at)];
+                changes.extend(message.count.clone().map(Change::Count));
                 changes.extend(key.take().map(|key| Change::PutKey(Key { seq: record.seq, ..key })));
                 changes
             })
@@ -426,6 +427,15 @@ pub(super) fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(
         // Two messages with one new key raced; the other won. Nothing of this one happened.
         Err(Failure::Fatal(RecordError::Commit(CommitError::KeyTaken(_)))) => {
             drop(reply.send(Err(SessionError::KeyMismatch)));
+            Ok(())
+        }
+        // Nothing of it happened.
+        Err(Failure::Fatal(RecordError::Commit(CommitError::LimitReached { most }))) => {
+            drop(reply.send(Err(SessionError::Invalid {
+                code: ErrorCode::MessageLimit,
+                message: format!("{most} messages were sent, and the plan allows no more"),
+                hint: Some("`GET /api/build/limit` says when there will be more".to_owned()),
+            })));
             Ok(())
         }
         Err(Failure::Fatal(error)) => {

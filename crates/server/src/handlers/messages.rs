@@ -40,6 +40,7 @@ pub(crate) async fn send(call: Call) -> Answer {
         when_busy: wanted.when_busy.unwrap_or_default(),
         options: RunOptions { model: wanted.model, time_budget: wanted.time_budget, ..RunOptions::default() },
         base_version: wanted.base_version,
+        count: Some(call.app().gateway().count_of(call.identity()?)),
         from: wanted.from.unwrap_or_default(),
         on_conflict: on_conflict(wanted.on_conflict)?,
     };
@@ -93,7 +94,7 @@ fn on_conflict(wanted: Option<wire::OnConflict>) -> Result<OnConflict, Failure> 
     }
 }
 
-fn check_key(key: Option<&str>) -> Result<(), Failure> {
+pub(super) fn check_key(key: Option<&str>) -> Result<(), Failure> {
     match key {
         Some(key) if key.is_empty() || key.len() > LONGEST_KEY => {
             Err(Failure::bad_request(format!("`idempotencyKey` must have 1 to {LONGEST_KEY} bytes")))

@@ -21,7 +21,11 @@ const DEFAULT_LIMIT: u64 = 50;
 const LONGEST_NAME: usize = 200;
 
 pub(crate) async fn create(call: Call) -> Answer {
-    let wanted: SessionCreate = call.json()?;
+    created(make(&call, call.json()?).await?)
+}
+
+/// Makes the session that was asked for.
+pub(super) async fn make(call: &Call, wanted: SessionCreate) -> Result<SessionSummary, Failure> {
     check_name(wanted.name.as_deref())?;
     let (identity, gateway) = (call.identity()?, call.app().gateway());
     let project = gateway.project_resolve(identity, wanted.project_id).await?;
@@ -46,7 +50,7 @@ pub(crate) async fn create(call: Call) -> Answer {
         metadata: wanted.metadata.unwrap_or_default(),
         options: convert::options(wanted.options.unwrap_or_default())?,
     };
-    created(call.runtime().sessions().session_create(new).await?)
+    Ok(call.runtime().sessions().session_create(new).await?)
 }
 
 pub(crate) async fn import(call: Call) -> Answer {
@@ -180,7 +184,7 @@ pub(super) fn force(forced: Forced) -> Force {
     if forced.force { Force::Yes } else { Force::No }
 }
 
-fn cursor(text: &str) -> Result<SessionId, Failure> {
+pub(super) fn cursor(text: &str) -> Result<SessionId, Failure> {
     text.parse().map_err(|_| {
         Failure::bad_request("`cursor` is not one that a list gave").hint("pass `nextCursor` as it came")
     })

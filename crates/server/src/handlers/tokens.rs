@@ -25,7 +25,9 @@ pub(crate) async fn get(call: Call) -> Answer {
 pub(crate) async fn create(call: Call) -> Answer {
     let wanted: TokenCreate = call.json()?;
     let scope = wanted.scope.parse().map_err(RequestError::Scope)?;
-    let new = NewToken { name: wanted.name, scope, expires_at: wanted.expires_at };
+    let plan = wanted.plan.as_deref().map(str::parse).transpose()?;
+    let TokenCreate { name, expires_at, owner, .. } = wanted;
+    let new = NewToken { name, scope, expires_at, owner, plan };
     let (secret, token) = call.app().gateway().token_create(call.identity()?, new).await?;
     let created = TokenCreated { secret: secret.expose().to_owned(), token: convert::token(token) };
     respond::json(StatusCode::CREATED, &created)

@@ -187,7 +187,7 @@ impl Source for NewsSource {
 }
 
 /// The next entries; `None` when the session is gone, or its log cannot be read: then the reader comes back and resumes.
-async fn batch(follow: &mut Follow) -> Option<Vec<LogEntry>> {
+pub(super) async fn batch(follow: &mut Follow) -> Option<Vec<LogEntry>> {
     match follow.next_batch().await {
         Ok(entries) if entries.is_empty() => None,
         Ok(entries) => Some(entries),

@@ -13,8 +13,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use warren_domain::{
     ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, Content,
-    Conversations, Draft, EventBody, Fence, Rejection, Replay, ReplayId, ReplayOutcome, ReplayStatus, RunId,
-    RunInput, RunStatus, Seq, SessionChanges, SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
+    Conversations, Draft, ErrorCode, EventBody, Fence, Rejection, Replay, ReplayId, ReplayOutcome,
+    ReplayStatus, RunId, RunInput, RunStatus, Seq, SessionChanges, SessionId, SessionRuntimeState, Usage,
+    Version, WorkspaceId,
 };
 use warren_env::Env;
 use warren_runtime::api::{
@@ -24,7 +25,7 @@ use warren_runtime::api::{
     SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts, UsageQuery, UsageRow, VersionFiles,
     Versions,
 };
-use warren_store::{Change, Commit, EventLog, Live, SessionUpdate, Store};
+use warren_store::{Change, Commit, CommitError, EventLog, Live, SessionUpdate, Store};
 
 use crate::fake_files::FakeFiles;
 
@@ -364,9 +365,21 @@ impl Runs for FakeRuntime {
             usage: Usage::default(),
             error: None,
         };
-        let change = Change::PutRun(Box::new(record));
-        let seq = self.commit(session, vec![Draft::of_run(run, started)], vec![change]).await;
-        Ok(Sent { run, seq, retries: 0 })
+        let mut changes = vec![Change::PutRun(Box::new(record))];
+        changes.extend(message.count.map(Change::Count));
+        let seq = head.next();
+        let event = Draft::of_run(run, started).numbered(seq, session, self.env.now());
+        let entries = vec![LogEntry::of(&event).expect("JSON")];
+        let commit = Commit { session, fence: Fence(0), expected: head, entries, changes };
+        match self.live.commit(commit).await {
+            Ok(_) => Ok(Sent { run, seq, retries: 0 }),
+            Err(CommitError::LimitReached { .. }) => Err(SessionError::Invalid {
+                code: ErrorCode::MessageLimit,
+                message: "enough".to_owned(),
+                hint: None,
+            }),
+            Err(error) => panic!("{error}"),
+        }
     }
 
     async fn run_interrupt(&self, _: SessionId, _: String) -> Result<Option<RunId>, SessionError> {

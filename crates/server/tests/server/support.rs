@@ -87,11 +87,15 @@ impl TestServer {
             name: "test".to_owned(),
             partition: Partition::from(partition),
             scope: "admin".parse().expect("a scope"),
+            owner: "test".to_owned(),
+            plan: None,
         };
         let new = NewToken {
             name: scope.to_owned(),
             scope: scope.parse().expect("a scope"),
             expires_at: None::<Timestamp>,
+            owner: None,
+            plan: None,
         };
         let (secret, _) = self.gateway.token_create(&identity, new).await.expect("a token");
         secret.expose().to_owned()

@@ -251,6 +251,8 @@ pub fn token(hash: &str) -> TokenRecord {
         name: "a token".to_owned(),
         created_at: time(60),
         expires_at: Some(time(70)),
+        owner: Some("an owner".to_owned()),
+        plan: Some("paid".to_owned()),
     }
 }
 

@@ -49,6 +49,12 @@ impl From<u64> for Arg {
     }
 }
 
+impl From<Option<u64>> for Arg {
+    fn from(number: Option<u64>) -> Self {
+        Arg::Int(number.map(int))
+    }
+}
+
 impl From<u32> for Arg {
     fn from(number: u32) -> Self {
         Arg::Int(Some(i64::from(number)))

@@ -21,6 +21,7 @@ use crate::{Backend, Commit, CommitError, LogEntry, ReadError};
 
 mod apply;
 mod check;
+mod count;
 mod plain;
 mod state;
 
@@ -146,6 +147,9 @@ impl<'a> Batch<'a> {
     /// Carries out one commit, or says why not.
     async fn commit(&mut self, commit: &'a Commit) -> Result<Result<Seq, CommitError>, sqlx::Error> {
         if let Err(refusal) = self.check(commit).await? {
+            return Ok(Err(refusal));
+        }
+        if let Err(refusal) = self.count(commit).await? {
             return Ok(Err(refusal));
         }
         self.apply(commit).await?;

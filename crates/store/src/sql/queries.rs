@@ -73,6 +73,8 @@ queries! {
     APPROVAL_GET = "approval_get";
     APPROVAL_LIST = "approval_list";
     APPROVAL_PUT = "approval_put";
+    COUNT_ADD = "count_add";
+    COUNT_GET = "count_get";
     ENTRY_ERASE = "entry_erase";
     ENTRY_READ = "entry_read";
     FILE_LIST = "file_list";

@@ -1,12 +1,12 @@
 //! Tokens, found by hash.
 
 use async_trait::async_trait;
-use warren_domain::{Partition, TokenId};
+use warren_domain::{Partition, Timestamp, TokenId};
 
 use super::{
     Sql,
     args::args,
-    queries::{TOKEN_GET, TOKEN_LIST, TOKEN_PUT, TOKEN_REMOVE},
+    queries::{COUNT_GET, TOKEN_GET, TOKEN_LIST, TOKEN_PUT, TOKEN_REMOVE},
     row::Row,
     while_doing,
 };
@@ -23,6 +23,8 @@ impl Tokens for Sql {
             &token.name,
             token.created_at,
             token.expires_at,
+            token.owner.clone(),
+            token.plan.clone(),
         ];
         self.db.write(TOKEN_PUT, args).await.map(drop).map_err(while_doing("keep the token"))
     }
@@ -41,6 +43,12 @@ impl Tokens for Sql {
         let removed = self.db.write(TOKEN_REMOVE, args![id]).await;
         removed.map(|n| n > 0).map_err(while_doing("remove the token"))
     }
+
+    async fn counted(&self, account: &str, since: Timestamp) -> Result<u64, ReadError> {
+        let row = self.db.read_one(COUNT_GET, args![account, since]).await;
+        let used = row.and_then(|row| row.as_ref().map_or(Ok(0), |row| row.number("used")));
+        used.map_err(while_doing("read how many messages were sent"))
+    }
 }
 
 fn read_token(row: &Row) -> Result<TokenRecord, sqlx::Error> {
@@ -52,5 +60,7 @@ fn read_token(row: &Row) -> Result<TokenRecord, sqlx::Error> {
         name: row.text("name")?,
         created_at: row.time("created_at")?,
         expires_at: row.maybe_time("expires_at")?,
+        owner: row.maybe_text("owner")?,
+        plan: row.maybe_text("plan")?,
     })
 }

@@ -7,8 +7,9 @@ use utoipa::{ToSchema, openapi::RefOr, openapi::schema::Schema};
 use warren_domain::{AgentProfile, ErrorCode, Event, Replay};
 
 use crate::{
-    AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, Doctor, EventPage, FileListing,
-    Forced, Health, Interrupted, MessageAccepted, MessagePage, MessageSend, PreviewLink, Problem,
+    AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, BuildArtifactList, BuildLimit,
+    BuildMessageList, BuildMessageSend, BuildSessionCreate, BuildSessionList, Doctor, EventPage, FileListing,
+    Forced, Health, Interrupted, MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem,
     ProfileList, Ready, ReplayPage, ReplayStart, RunItem, RunPage, RunReword, RuntimeSessionData,
     SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
     SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,
@@ -16,63 +17,80 @@ use crate::{
     VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
+/// The name and the schema of each type.
+macro_rules! schemas_of {
+    ($($shape:ty),+ $(,)?) => {{
+        let mut found = Vec::new();
+        $(add::<$shape>(&mut found);)+
+        found
+    }};
+}
+
 /// Every type that a route takes or gives, with all types inside them.
 pub(super) fn all() -> BTreeMap<String, Value> {
-    let mut found = Vec::new();
-    add::<AgentProfile>(&mut found);
-    add::<Doctor>(&mut found);
-    add::<Event>(&mut found);
-    add::<EventPage>(&mut found);
-    add::<Forced>(&mut found);
-    add::<Health>(&mut found);
-    add::<Interrupted>(&mut found);
-    add::<MessageAccepted>(&mut found);
-    add::<MessagePage>(&mut found);
-    add::<MessageSend>(&mut found);
-    add::<Problem>(&mut found);
-    add::<ProfileList>(&mut found);
-    add::<Ready>(&mut found);
-    add::<RunItem>(&mut found);
-    add::<AgentList>(&mut found);
-    add::<ApprovalAnswer>(&mut found);
-    add::<ApprovalPage>(&mut found);
-    add::<Replay>(&mut found);
-    add::<ReplayPage>(&mut found);
-    add::<ReplayStart>(&mut found);
-    add::<RunPage>(&mut found);
-    add::<SessionImport>(&mut found);
-    add::<RunReword>(&mut found);
-    add::<RuntimeSessionData>(&mut found);
-    add::<SandboxItem>(&mut found);
-    add::<SandboxList>(&mut found);
-    add::<SessionCreate>(&mut found);
-    add::<SessionEnd>(&mut found);
-    add::<SessionListItem>(&mut found);
-    add::<SessionPage>(&mut found);
-    add::<SessionPatch>(&mut found);
-    add::<SessionsChanged>(&mut found);
-    add::<SignIn>(&mut found);
-    add::<SignInLink>(&mut found);
-    add::<TokenCreate>(&mut found);
-    add::<TokenCreated>(&mut found);
-    add::<TokenItem>(&mut found);
-    add::<TokenList>(&mut found);
-    add::<UsageReport>(&mut found);
-    add::<SessionFork>(&mut found);
-    add::<SessionForked>(&mut found);
-    add::<SessionRestore>(&mut found);
-    add::<TreeListing>(&mut found);
-    add::<VersionDetail>(&mut found);
-    add::<VersionDiff>(&mut found);
-    add::<VersionItem>(&mut found);
-    add::<VersionLabel>(&mut found);
-    add::<VersionPage>(&mut found);
-    add::<WhoAmI>(&mut found);
-    add::<ArtifactHistory>(&mut found);
-    add::<ArtifactList>(&mut found);
-    add::<FileListing>(&mut found);
-    add::<PreviewLink>(&mut found);
-    add::<Uploaded>(&mut found);
+    let found: Vec<(String, RefOr<Schema>)> = schemas_of![
+        AgentList,
+        AgentProfile,
+        ApprovalAnswer,
+        ApprovalPage,
+        ArtifactHistory,
+        ArtifactList,
+        BuildArtifactList,
+        BuildLimit,
+        BuildMessageList,
+        BuildMessageSend,
+        BuildSessionCreate,
+        BuildSessionList,
+        Doctor,
+        Event,
+        EventPage,
+        FileListing,
+        Forced,
+        Health,
+        Interrupted,
+        MessageAccepted,
+        MessagePage,
+        MessageSend,
+        Packet,
+        PreviewLink,
+        Problem,
+        ProfileList,
+        Ready,
+        Replay,
+        ReplayPage,
+        ReplayStart,
+        RunItem,
+        RunPage,
+        RunReword,
+        RuntimeSessionData,
+        SandboxItem,
+        SandboxList,
+        SessionCreate,
+        SessionEnd,
+        SessionFork,
+        SessionForked,
+        SessionImport,
+        SessionListItem,
+        SessionPage,
+        SessionPatch,
+        SessionRestore,
+        SessionsChanged,
+        SignIn,
+        SignInLink,
+        TokenCreate,
+        TokenCreated,
+        TokenItem,
+        TokenList,
+        TreeListing,
+        Uploaded,
+        UsageReport,
+        VersionDetail,
+        VersionDiff,
+        VersionItem,
+        VersionLabel,
+        VersionPage,
+        WhoAmI,
+    ];
     let mut all: BTreeMap<_, _> = found
         .into_iter()
         .filter_map(|(name, schema)| Some((name, serde_json::to_value(schema).ok()?)))

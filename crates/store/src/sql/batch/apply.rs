@@ -36,7 +36,8 @@ impl Batch<'_> {
                 }
                 Change::PutVersion(record) => self.put(VERSION_PUT, versions::version_args(record)?).await?,
                 Change::PutKey(key) => self.put_key(commit.session, key).await?,
-                Change::CreateSession(_) | Change::PutFile(_) | Change::RemoveFile(_) => {}
+                // Counted by the check; files go together.
+                Change::CreateSession(_) | Change::Count(_) | Change::PutFile(_) | Change::RemoveFile(_) => {}
             }
         }
         self.files(commit).await

@@ -36,6 +36,7 @@ impl Batch<'_> {
                 | Change::UpdateSession(_)
                 | Change::PutRun(_)
                 | Change::PutApproval(_)
+                | Change::Count(_)
                 | Change::PutFile(_)
                 | Change::RemoveFile(_) => Ok(()),
             };
@@ -87,9 +88,11 @@ pub(super) fn check_shape(commit: &Commit) -> Result<(), CommitError> {
             Change::PutRun(record) => record.session_id,
             Change::PutApproval(record) => record.session_id,
             Change::PutVersion(record) => record.session_id,
-            Change::UpdateSession(_) | Change::PutKey(_) | Change::PutFile(_) | Change::RemoveFile(_) => {
-                return None;
-            }
+            Change::UpdateSession(_)
+            | Change::PutKey(_)
+            | Change::Count(_)
+            | Change::PutFile(_)
+            | Change::RemoveFile(_) => return None,
         };
         (owner != commit.session).then_some(owner)
     });

@@ -45,6 +45,7 @@ impl LogState {
                 Change::PutRun(_)
                 | Change::PutApproval(_)
                 | Change::PutKey(_)
+                | Change::Count(_)
                 | Change::PutFile(_)
                 | Change::RemoveFile(_) => {}
             }

@@ -1,0 +1,1 @@
+SELECT used FROM message_counts WHERE account = $1 AND since = $2
