@@ -53,8 +53,9 @@ impl Web {
         if is_marked(&mark, &fingerprint([bytes.as_slice()])) {
             return Ok(());
         }
-        eprintln!("· fetching what the page is built with (npm ci)");
-        cargo::run(self.npm().args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+        eprintln!("· fetching what the page is built with (npm install)");
+        // Not `npm ci`: it refuses a lock file that leaves out other systems' optional packages, as npm writes it.
+        cargo::run(self.npm().args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]))?;
         note(&mark, &fingerprint([bytes.as_slice()]))
     }
 

@@ -95,6 +95,8 @@ impl Gateway {
             name: identity.name.clone(),
             scope: identity.scope,
             expires_at: Some(self.env.now().plus_millis(SIGN_IN_LIFETIME_MILLIS)),
+            owner: Some(identity.owner.clone()),
+            plan: identity.plan,
         };
         let (secret, _) = self.token_mint(&identity.partition, new).await?;
         Ok(SignedIn { csrf: secret.csrf(), secret })

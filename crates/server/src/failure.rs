@@ -18,7 +18,8 @@ pub(crate) struct Failure {
     pub(crate) code: ErrorCode,
     detail: String,
     hint: Option<String>,
-    at: Option<At>,
+    /// Boxed: a failure is returned by nearly everything, and few have a place.
+    at: Option<Box<At>>,
     current_version: Option<Version>,
     /// For the log, never for the client.
     cause: Option<Arc<dyn Error + Send + Sync>>,
@@ -55,7 +56,7 @@ impl Failure {
     }
 
     pub(crate) fn at(mut self, at: At) -> Self {
-        self.at = Some(at);
+        self.at = Some(Box::new(at));
         self
     }
 
@@ -73,7 +74,7 @@ impl Failure {
             detail: self.detail.clone(),
             code: self.code,
             hint: self.hint.clone(),
-            at: self.at.clone(),
+            at: self.at.as_deref().cloned(),
             current_version: self.current_version,
             request_id: told.request_id.to_owned(),
             instance: told.path.to_owned(),

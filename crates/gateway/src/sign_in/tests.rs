@@ -59,7 +59,13 @@ async fn a_token_signs_a_browser_in_as_far_as_the_token_goes_and_no_longer() {
     let gateway = Gateway::new(memory(), Env::with_clock(clock.clone()));
     let owner = gateway.sign_in(&gateway.sign_in_link().expect("a link").code).await.expect("signed in");
     let owner = gateway.authenticate(owner.secret.expose()).await.expect("the owner");
-    let new = NewToken { name: "guest".to_owned(), scope: Scope::Admin(Rights::ReadOnly), expires_at: None };
+    let new = NewToken {
+        name: "guest".to_owned(),
+        scope: Scope::Admin(Rights::ReadOnly),
+        expires_at: None,
+        owner: None,
+        plan: None,
+    };
     let (token, _) = gateway.token_create(&owner, new).await.expect("a token");
     let shown = gateway.authenticate(token.expose()).await.expect("the guest");
 

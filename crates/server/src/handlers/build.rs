@@ -7,7 +7,9 @@ use warren_domain::{
 };
 use warren_env::TaskKind;
 use warren_gateway::Rights;
-use warren_runtime::api::{LogEntry, NewMessage, SessionError, SessionQuery, SessionSummary, StateFilter};
+use warren_runtime::api::{
+    LogEntry, NewMessage, OnConflict, SessionError, SessionQuery, SessionSummary, StateFilter,
+};
 use warren_wire::{
     BuildArtifactList, BuildLimit, BuildMessageList, BuildMessageSend, BuildSandbox, BuildSession,
     BuildSessionCreate, BuildSessionList, BuildSessionStatus, BuildThings, History, Packets, SessionCreate,
@@ -92,6 +94,7 @@ pub(crate) async fn send(call: Call) -> Answer {
         when_busy: WhenBusy::default(),
         options: RunOptions::default(),
         base_version: None,
+        on_conflict: OnConflict::Reject,
         from: RunFrom::default(),
         count: Some(call.app().gateway().count_of(call.identity()?)),
     };
