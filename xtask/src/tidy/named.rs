@@ -51,7 +51,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 fn is_sentence(name: &str) -> bool {
     let is_snake =
         name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
-    is_snake && name.matches('_').count() >= MIN_UNDERSCORES
+    is_snake && !name.starts_with('_') && name.matches('_').count() >= MIN_UNDERSCORES
 }
 
 /// A path with nothing to be put into it.
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn tests_and_files_are_found_among_what_is_quoted() {
         let text = "It holds: `a_test_that_shows_it`, in `crates/a/tests/b.rs`.\n\
-                    Not `text_delta`, `WARREN_HOME`, `GET /api/x`, `crates/<name>` or crates/a/b.\n\
+                    Not `text_delta`, `__pycache__`, `WARREN_HOME`, `GET /api/x`, `crates/<name>` or crates/a/b.\n\
                     ```sh\nls docs/x.md\n```\nand `suite::another_of_the_same`";
         let found: Vec<&str> = names(text).collect();
         assert_eq!(found, ["a_test_that_shows_it", "crates/a/tests/b.rs", "another_of_the_same"]);

@@ -45,7 +45,7 @@ pub(crate) fn range(header: Option<&str>, size: u64) -> Ranged {
 /// A file, always as a download: an agent wrote it, and it must not run as a page of ours.
 pub(crate) fn file(status: StatusCode, file: TreeFile, tag: &str) -> Answer {
     let Range { start, end } = file.range;
-    let body = Body::from_stream(stream::unfold(Some(file.pieces), |pieces| next(pieces)));
+    let body = Body::from_stream(stream::unfold(Some(file.pieces), next));
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
