@@ -59,6 +59,7 @@ fn profile(agent: &str, asks: bool) -> Value {
                 policy,
                 sandbox,
                 "analytics.enabled=false",
+                "web_search=\"disabled\"",
             ];
             let command = ["codex-acp"].into_iter().chain(settings.into_iter().flat_map(|it| ["-c", it]));
             json!({"command": command.collect::<Vec<_>>()})

@@ -325,7 +325,8 @@ async fn an_agent_whose_time_is_nearly_up_is_told_to_wrap_up() {
 /// The approval that a session's agent waits for.
 pub(super) async fn pending(client: &TestClient, session: SessionId) -> Value {
     until(client, session, |event| event.kind() == "approval_requested").await;
-    for _ in 0..100 {
+    // That event may be an earlier one's: this one may take as long as an agent needs to ask.
+    for _ in 0..1_200 {
         let page = client.get(&format!("/api/approvals?status=pending&sessionId={session}")).await;
         let page = page.expect(StatusCode::OK);
         if let Some(approval) = page["approvals"].as_array().and_then(|all| all.first()) {

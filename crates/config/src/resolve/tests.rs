@@ -63,6 +63,11 @@ workspace_isolation = true
         time_budget_seconds = 100
         soft_budget_percent = 75
         approval_seconds = 60
+        [plans]
+        unpaid = { messages = 3 }
+        paid = { messages_per_week = 70 }
+        admin = "paid"
+        project = "unlimited"
         [storage]
         database_url = "postgres://ada:s3cr3t@db.example.org/warren?sslpassword=x"
 outputs_template_path = '/srv/template'
@@ -108,6 +113,10 @@ sandbox.resource_limits.disk = "1048577B"
 runs.time_budget_seconds = 100
 runs.soft_budget_percent = 75
 runs.approval_seconds = 60
+plans.unpaid.messages = 3
+plans.paid.messages_per_week = 70
+plans.admin = "paid"
+plans.project = "unlimited"
 storage.database_url = "postgres://ada@db.example.org/warren"
 retention.versions = 20
 retention.daily_days = 30

@@ -34,7 +34,8 @@ async fn a_secret_is_its_token_and_nothing_else_is() {
             name: "ci".to_owned(),
             partition: owner.partition,
             scope: "admin:ro".parse().expect("a scope"),
-            owner: "owner".to_owned(),
+            // A token that is nobody's is its own owner.
+            owner: token.token_id.to_string(),
             plan: None,
         }
     );

@@ -26,6 +26,10 @@ const STEP: u64 = 4 << 20;
 /// A transcript longer than this is not saved further: something is wrong with the agent.
 const LONGEST: u64 = 1 << 30;
 
+/// What belongs to transcripts, holds no blocks and is longer than this, such as all that a tool printed, is kept with the
+/// home in a version's tree and not a second time here.
+const LONGEST_OTHER: u64 = 8 << 20;
+
 /// Between two saves that nobody waits for.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -149,6 +153,9 @@ impl Keeper {
 
     async fn save_all(&mut self) {
         for (name, found) in look(&self.guest, self.plan.as_ref()).await {
+            if matches!(name, TranscriptName::Other(_)) && found.len > LONGEST_OTHER {
+                continue;
+            }
             let name = name.stored();
             let saved = self.saved.get(&name).copied().unwrap_or_default();
             match found.growth {

@@ -46,8 +46,13 @@ async fn public_routes_answer_a_stranger() {
     let session = server.session().await;
     for route in ROUTES.iter().filter(|route| route.access == Access::Public) {
         let reply = server.call(row(route, session).body(Body::empty()).expect("a request")).await;
-        // A sign-in without a code is refused, but not for want of a token.
-        let expect = if route.name == RouteName::AuthSignIn { 401 } else { 200 };
+        let expect = match route.name {
+            // A sign-in without a code is refused, but not for want of a token.
+            RouteName::AuthSignIn => 401,
+            // There is no such file, whoever asks.
+            RouteName::PageFile => 404,
+            _ => 200,
+        };
         assert_eq!(reply.status.as_u16(), expect, "{}", route.name);
     }
 }

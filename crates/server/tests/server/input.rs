@@ -105,7 +105,6 @@ async fn unknown_ids_routes_and_methods_are_problem_documents() {
         "/api/sessions/".to_owned(),
         format!("/api/sessions/{nobody}"),
         "/api/sessions/..%2f..%2fetc".to_owned(),
-        "/api/sessions/%00".to_owned(),
         format!("/api/sessions/{session}/runs/{nobody}"),
         format!("/api/sessions/{session}/runs/x"),
         format!("/api/sessions/{session}/blobs/x"),
@@ -117,7 +116,10 @@ async fn unknown_ids_routes_and_methods_are_problem_documents() {
         let reply = server.get(&server.owner, &path).await;
         assert_eq!(reply.problem(), "NOT_FOUND", "{path}");
     }
-    assert_eq!(server.get(&server.owner, "/api/sessions/%ff").await.problem(), "BAD_REQUEST");
+    // No name has these in it, so that they are asked of no database.
+    for path in ["/api/sessions/%ff", "/api/sessions/%00"] {
+        assert_eq!(server.get(&server.owner, path).await.problem(), "BAD_REQUEST", "{path}");
+    }
     let reply = server.send(Method::PUT, &server.owner, "/api/sessions", "{}").await;
     assert_eq!(reply.problem(), "METHOD_NOT_ALLOWED");
     let mut allowed: Vec<_> = reply.headers[header::ALLOW].to_str().expect("text").split(',').collect();
