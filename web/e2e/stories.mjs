@@ -5,5 +5,6 @@ import { STORIES as asking } from "./stories/asking.mjs";
 import { STORIES as outcome } from "./stories/outcome.mjs";
 import { STORIES as trouble } from "./stories/trouble.mjs";
 import { STORIES as others } from "./stories/others.mjs";
+import { STORIES as widths } from "./stories/widths.mjs";
 
-export const STORIES = [...door, ...work, ...asking, ...outcome, ...trouble, ...others];
+export const STORIES = [...door, ...work, ...asking, ...outcome, ...trouble, ...others, ...widths];

@@ -20,6 +20,7 @@ import { Conversation } from "./Conversation";
 import { Thread } from "./Thread";
 import type { VersionFact } from "./marks";
 import { useNews } from "./useNews";
+import { usePanelOpen } from "./usePanelOpen";
 
 type Props = { sessionId: string; tab: Tab | null; subagent: string | null };
 
@@ -47,7 +48,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
   const [ask, setAsk] = useState<Ask>(null);
   const [renaming, setRenaming] = useState(false);
   const [stopping, setStopping] = useState<string | null>(null);
-  const [panel, setPanel] = usePanelOpen(tab);
+  const [panel, setPanel] = usePanelOpen(sessionId, tab);
   const end = useRef<() => void>(() => {});
   const waiting = useLive(sessionId, ["approvals"], (one) => one.state.approvals.values());
   const open = useMemo(() => waiting.filter((one) => !one.resolution), [waiting]);
@@ -186,22 +187,6 @@ function useVersionFacts(sessionId: string): readonly VersionFact[] {
       return { version, cause, files, blocks, costUSD: costUSD ?? run?.costUSD, at, runId, ms };
     });
   }, [versions, news, runs]);
-}
-
-/** Whether the panel is shown: as the person left it, and always when the address asks for a tab. */
-function usePanelOpen(tab: Tab | null): [boolean, (open: boolean) => void] {
-  const [open, setOpen] = useState(() => {
-    const wide = !matchMedia("(max-width: 1180px)").matches;
-    return tab !== null || (wide && localStorage.getItem("warren.panel.open") !== "closed");
-  });
-  return [
-    open,
-    (next) => {
-      localStorage.setItem("warren.panel.open", next ? "open" : "closed");
-      setOpen(next);
-      if (!next && tab !== null) navigate(location.pathname, "replace");
-    },
-  ];
 }
 
 /** The same object for as long as the page lives, with what is current inside: rows need not be drawn anew for it. */
