@@ -151,7 +151,11 @@ export async function fakeServer(dist) {
     "GET /api/agents": () => ({ agents: [{ name: "builtin", isAgent: true, ready: true }, { name: "claude-code", isAgent: true, ready: true, installedVersion: "2.1.4", pinnedVersion: "2.1.4", sizeBytes: 1e8 }, { name: "opencode", isAgent: true, ready: true, installedVersion: "1.0.61", pinnedVersion: "1.0.70" }, { name: "codex", isAgent: true, ready: false, pinnedVersion: "0.58.0" }] }),
     "GET /api/profiles": () => ({ profiles: [{ id: "default", name: "Default", skills: [] }, { id: "reviewer", name: "Reviewer", description: "Reads, never writes" }] }),
     "GET /api/tokens": () => ({ tokens: [{ tokenId: SESSION, name: HOSTILE, scope: "admin", createdAt: ago(9000) }, { tokenId: FORK, name: "harbour office", scope: "admin:ro", createdAt: ago(500), expiresAt: ago(-40_000) }] }),
-    "GET /api/doctor": () => ({ backend: "local", version: "0.8.0", usable: true, isolation, hints: [{ layer: "disk", problem: "Disk limits are measured, not enforced", hint: "put the data directory on a file system with project quotas" }] }),
+    "GET /api/doctor": () => ({
+      isolation: { backend: "local", version: "0.8.0", usable: true, isolation, hints: [{ layer: "disk", problem: "Disk limits are measured, not enforced", hint: "put the data directory on a file system with project quotas" }] },
+      agents: ["builtin", "claude-code", "opencode", "codex"],
+      models: [{ format: "Anthropic", target: "demo", hasKey: false }],
+    }),
     "GET /api/sandboxes": () => ({ sandboxes: [{ sessionId: SESSION, runtime: { isLoaded: true, sandbox: { status: "ready" } }, isolation, resources: { memoryBytes: 8e8, cpuSeconds: Date.now() / 1600, diskBytes: 2.12e8 }, limits: { memoryBytes: 2e9, cpuMillis: 1000 }, log: [] }] }),
     "GET /api/usage": (query) => {
       const day = new Date(query.get("from")).getDate();

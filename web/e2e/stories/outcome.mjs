@@ -90,15 +90,32 @@ export const STORIES = [
     }),
   },
   {
-    name: "overview and settings have no serious fault",
-    async tell({ visit }) {
+    name: "overview, doctor and settings say what the server found, and have no serious fault",
+    async tell({ server, visit }) {
       const { page } = await visit();
-      for (const path of ["/overview", "/settings"]) {
+      for (const path of ["/overview", "/doctor", "/settings"]) {
         await page.goto(new URL(path, page.url()).href);
         await page.locator("main h1").first().waitFor();
         await page.locator(".skel").first().waitFor({ state: "detached" });
         assert.deepEqual(await faults(page), [], path);
       }
+      // What the doctor says is what the server found.
+      const { isolation: probe, agents, models } = await server.api("/api/doctor");
+      assert.equal(probe.usable, true);
+      await page.goto(new URL("/doctor", page.url()).href);
+      const doctor = page.locator("#doctor");
+      await doctor.getByText(/[1-8] of 8 guards in force/).waitFor();
+      await doctor.getByText(`${probe.backend} ${probe.version}`, { exact: true }).waitFor();
+      for (const { problem, hint } of probe.hints) {
+        await doctor.getByText(problem, { exact: true }).waitFor();
+        await doctor.getByText(hint, { exact: true }).first().waitFor();
+      }
+      assert.ok(models.length > 0 && agents.includes("builtin"));
+      for (const model of models) await doctor.getByText(`Model calls, ${model.format}`).waitFor();
+      await doctor.getByText("the demo model, which needs no key").first().waitFor();
+      await doctor.getByText("Claude Code", { exact: false }).waitFor();
+      await page.goto(new URL("/overview", page.url()).href);
+      await page.locator("#doctor").getByText(/[1-8] of 8 guards in force/).waitFor();
     },
   },
 ];

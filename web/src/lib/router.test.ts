@@ -3,6 +3,7 @@ import { parse, sessionPath } from "./router";
 
 test("an address names the session, its tab and nothing it does not know", () => {
   expect(parse("/", "")).toEqual({ at: "home" });
+  expect(parse("/doctor", "")).toEqual({ at: "doctor" });
   expect(parse("/sessions/a%2Fb", "?tab=versions")).toEqual({
     at: "session", sessionId: "a/b", tab: "versions", subagent: null,
   });

@@ -1,4 +1,4 @@
-// Where the page is: a path and its query. Small on purpose; five places need no library.
+// Where the page is: a path and its query. Small on purpose; six places need no library.
 import { useSyncExternalStore } from "react";
 
 export type Tab = "artifacts" | "files" | "versions" | "activity";
@@ -7,6 +7,7 @@ export type Route =
   | { at: "home" }
   | { at: "session"; sessionId: string; tab: Tab | null; subagent: string | null }
   | { at: "overview" }
+  | { at: "doctor" }
   | { at: "settings" }
   | { at: "unknown"; path: string };
 
@@ -18,6 +19,7 @@ export function parse(path: string, search: string): Route {
   const query = new URLSearchParams(search);
   if (first === undefined) return { at: "home" };
   if (first === "overview" && second === undefined) return { at: "overview" };
+  if (first === "doctor" && second === undefined) return { at: "doctor" };
   if (first === "settings" && second === undefined) return { at: "settings" };
   if (first === "sessions" && second !== undefined && rest.length === 0) {
     const tab = query.get("tab");

@@ -65,6 +65,7 @@ fn a_visit_to_a_place_of_the_page_is_told_from_a_call() {
     assert!(!request(Method::GET, "/assets/gone.js", html));
     assert_eq!(status_of("/sessions/1"), StatusCode::OK);
     assert_eq!(status_of("/overview"), StatusCode::OK);
+    assert_eq!(status_of("/doctor"), StatusCode::OK);
     assert_eq!(status_of("/sessions/1/2"), StatusCode::NOT_FOUND);
     assert_eq!(status_of("/wp-admin"), StatusCode::NOT_FOUND);
 }

@@ -111,6 +111,7 @@ function ofPage(page: Page, mayRun: boolean): Command[] {
   const all: (Command | false)[] = [
     mayRun && { id: "new", group, label: "New session", icon: "plus", keys: ["N"], run: () => page.startNew() },
     { id: "overview", group, label: "Overview", icon: "chart", run: () => navigate("/overview") },
+    { id: "doctor", group, label: "Doctor", note: "what this machine gives its sandboxes", icon: "shield", run: () => navigate("/doctor") },
     { id: "settings", group, label: "Settings", icon: "gear", run: () => navigate("/settings") },
     { id: "theme", group, label: `Switch to ${other}`, icon: "moon", run: () => setTheme(other) },
     { id: "keys", group, label: "All keys", icon: "cmd", keys: ["?"], run: page.openKeys },

@@ -85,7 +85,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
         <h1>New session</h1>
         <span className="grow" />
         {isolation && (
-          <a className="badge" href="/overview">
+          <a className="badge" href="/doctor">
             <Icon name="shield" />
             <span className="lab">{isolation.usable === false ? "no sandbox: see Doctor" : `${backendOf(isolation.isolation)} ready`}</span>
           </a>

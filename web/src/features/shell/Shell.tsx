@@ -11,7 +11,7 @@ import { Sidebar } from "../sessions/Sidebar";
 import { StartPage } from "../sessions/StartPage";
 import { KeysDialog } from "./KeysDialog";
 import { PageContext, type Page } from "./page";
-import { OverviewPage, SettingsPage } from "./parts";
+import { DoctorPage, OverviewPage, SettingsPage } from "./parts";
 import { Burger } from "./TopBar";
 import { useAnnouncer } from "./useAnnouncer";
 import { useKeys } from "./useKeys";
@@ -67,6 +67,8 @@ function View({ route, text }: { route: Route; text: string }) {
       return <ChatPage key={route.sessionId} sessionId={route.sessionId} tab={route.tab} subagent={route.subagent} />;
     case "overview":
       return OverviewPage ? <OverviewPage /> : <Nowhere />;
+    case "doctor":
+      return DoctorPage ? <DoctorPage /> : <Nowhere />;
     case "settings":
       return SettingsPage ? <SettingsPage /> : <Nowhere />;
     case "unknown":
@@ -103,7 +105,7 @@ function MobileBar({ route }: { route: Route }) {
       {item("Artifacts", "app", id ? sessionPath(id, "artifacts") : "/", tab === "artifacts")}
       {item("Files", "folder", id ? sessionPath(id, "files") : "/", tab === "files")}
       {item("Versions", "fork", id ? sessionPath(id, "versions") : "/", tab === "versions")}
-      {item("Overview", "chart", "/overview", route.at === "overview")}
+      {item("Overview", "chart", "/overview", route.at === "overview" || route.at === "doctor")}
     </nav>
   );
 }

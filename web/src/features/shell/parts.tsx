@@ -5,7 +5,7 @@ import { Skeleton } from "~/ui/Notice";
 export type PanelProps = { sessionId: string; tab: Tab; onTab: (tab: Tab) => void; onClose: () => void };
 
 // Parts that are loaded when they are first shown. A build without one of them does not offer it.
-const found = import.meta.glob<Record<string, ComponentType<never>>>(["../panel/Panel.tsx", "../overview/OverviewPage.tsx", "../settings/SettingsPage.tsx"]);
+const found = import.meta.glob<Record<string, ComponentType<never>>>(["../panel/Panel.tsx", "../overview/OverviewPage.tsx", "../overview/DoctorPage.tsx", "../settings/SettingsPage.tsx"]);
 
 function part<P extends object>(path: string, name: string): ComponentType<P> | null {
   const load = found[path];
@@ -21,4 +21,5 @@ function part<P extends object>(path: string, name: string): ComponentType<P> | 
 /** What a session made: artifacts, files, versions, activity. */
 export const Panel = part<PanelProps>("../panel/Panel.tsx", "Panel");
 export const OverviewPage = part<object>("../overview/OverviewPage.tsx", "OverviewPage");
+export const DoctorPage = part<object>("../overview/DoctorPage.tsx", "DoctorPage");
 export const SettingsPage = part<object>("../settings/SettingsPage.tsx", "SettingsPage");
