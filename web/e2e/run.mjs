@@ -21,8 +21,14 @@ const pictures = process.env.SCREENSHOTS;
 if (pictures) mkdirSync(pictures, { recursive: true });
 
 const server = await Server.start();
+// Fetching an agent's program may take minutes, which are no story's.
+const missing = new Map();
+for (const agent of new Set(stories.flatMap((story) => story.agent ?? []))) {
+  const why = server.install(agent);
+  if (why) missing.set(agent, `${agent} cannot be installed here: ${why.slice(0, 200)}`);
+}
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-let failures = 0;
+const counts = { passed: 0, failed: 0, skipped: 0 };
 const begun = performance.now();
 for (const story of stories) {
   const started = performance.now();
@@ -36,12 +42,14 @@ for (const story of stories) {
   let late;
   try {
     const limit = new Promise((_, failed) => (late = setTimeout(() => failed(new Error(`longer than ${STORY_MS / 1000} s`)), STORY_MS)));
-    const outcome = await Promise.race([story.tell({ server, visit, pictures }), limit]);
+    const skipped = missing.get(story.agent);
+    const outcome = skipped ? { skipped } : await Promise.race([story.tell({ server, visit, pictures }), limit]);
     for (const visitor of visitors) visitor.assertClean();
     if (outcome?.skipped && process.env.E2E_STRICT) throw new Error(outcome.skipped);
+    counts[outcome?.skipped ? "skipped" : "passed"] += 1;
     console.log(outcome?.skipped ? `skip  ${story.name}: ${outcome.skipped}` : `ok    ${story.name} (${seconds()})`);
   } catch (error) {
-    failures += 1;
+    counts.failed += 1;
     console.error(`FAIL  ${story.name} (${seconds()})\n${error.stack ?? error}`);
     for (const [at, visitor] of visitors.entries()) await visitor.report(join(tmpdir(), `warren-e2e-${story.name.replace(/\W+/g, "-")}-${at}.png`));
     if (server.errors) console.error(`server: ${server.errors.slice(-2000)}`);
@@ -52,5 +60,6 @@ for (const story of stories) {
 }
 await browser.close();
 await server.end();
-console.log(`${stories.length - failures} of ${stories.length} stories in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
-process.exitCode = failures || stories.length === 0 ? 1 : 0;
+if (stories.length === 0) console.error(`no story's name contains ${wanted.join(" or ")}`);
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+process.exitCode = counts.failed || stories.length === 0 ? 1 : 0;

@@ -1,19 +1,11 @@
 import assert from "node:assert/strict";
 import { faults } from "../axe.mjs";
 
-let installed;
-/** Claude Code, where its program can be had. */
-function claude(server) {
-  installed ??= { why: server.install("claude-code") };
-  return installed.why;
-}
-
 export const STORIES = [
   {
     name: "Claude Code asks before it acts, and is allowed, refused with a reason, and answered",
+    agent: "claude-code",
     async tell({ server, visit }) {
-      const why = claude(server);
-      if (why) return { skipped: `Claude Code cannot be installed here: ${why.slice(0, 200)}` };
       const person = await visit();
       const { page } = person;
       const id = await person.start("run: touch allowed-by-key", { agent: "Claude Code", asks: true });
@@ -41,7 +33,6 @@ export const STORIES = [
       await person.idle();
       const { approvals } = await server.api(`/api/approvals?sessionId=${id}`);
       assert.deepEqual(approvals.map((one) => one.resolution?.decision).reverse(), ["allow", "deny", "allow"]);
-      return undefined;
     },
   },
 ];

@@ -57,7 +57,12 @@ impl Environment {
     /// What people do with the page, in a real browser, with the program that the tests have built.
     pub(super) fn stories(&self, web: &Web) -> Result<()> {
         let warren = self.target.join("debug/warren");
-        web.script("e2e", &[("WARREN_BIN", &warren), ("TMPDIR", &self.temporary)])
+        let mut variables = vec![("WARREN_BIN", warren.as_path()), ("TMPDIR", self.temporary.as_path())];
+        if self.ci {
+            // A story that cannot be told is a failure, as a test that skips is.
+            variables.push(("E2E_STRICT", Path::new("1")));
+        }
+        web.script("e2e", &variables)
     }
 
     fn cargo(&self, directory: &Path) -> Command {
