@@ -27,7 +27,7 @@ pub(crate) use roster::Roster;
 
 use crate::{
     api::{self, SessionError, SessionSummary},
-    options::{Options, Parts, Shared},
+    options::{Directories, Options, Parts, Shared},
     replay::Registry,
     session::{Leave, Reply, Request},
 };
@@ -46,7 +46,12 @@ impl SessionManager {
     /// # Errors
     /// When what was left cannot be read or ended: then nothing may start.
     pub async fn start(parts: Parts, options: Options) -> Result<Self, RecoverError> {
-        let manager = Self::within(Arc::new(Shared { parts, options, gate: Arc::default() }));
+        let manager = Self::within(Arc::new(Shared {
+            parts,
+            options,
+            gate: Arc::default(),
+            directories: Directories::Stay,
+        }));
         manager.recover().await?;
         manager.keep_leases();
         manager.keep_up();

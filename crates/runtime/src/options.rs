@@ -239,4 +239,12 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     /// Whoever commits a version reads, whoever removes what no version needs writes.
     pub(crate) gate: Arc<RwLock<()>>,
+    pub(crate) directories: Directories,
+}
+
+/// Whether sessions' directories are there again tomorrow: only then it is of use to remember how their files look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Directories {
+    Stay,
+    ThrownAway,
 }

@@ -33,6 +33,7 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 pub(crate) use errands::Errand;
+pub(crate) use files::known_files;
 pub(crate) use identity::Identity;
 pub(crate) use import::{Imported, Origin};
 pub(crate) use memory::{Memory, put as put_memory};

@@ -162,6 +162,8 @@ fn show(report: &BTreeMap<(Victim, During), u32>, n_compared: u32) {
     println!("{n_tried} moments tried, {n_hits} hit, {n_compared} older versions compared, 0 losses");
     // Who is not there at that moment cannot be killed; but a test that mostly misses shows nothing.
     assert!(n_hits as usize * 4 >= n_tried * 3, "too many kills hit nothing");
-    assert!(report.values().all(|n_hits| *n_hits > 0), "something was never hit");
+    for victim in [Victim::Server, Victim::Guest, Victim::Agent] {
+        assert!(report.iter().any(|((who, _), n_hits)| *who == victim && *n_hits > 0), "{victim:?}");
+    }
     assert!(n_compared > 0, "no version was looked at twice");
 }

@@ -24,6 +24,7 @@ pub(crate) fn assert_same(agent: &str, report: &Value) {
     for of in ["calls", "events", "files"] {
         assert_eq!(report[of]["equal"], report[of]["compared"], "{agent}: {of}: {report:#}");
     }
+    assert!(report["files"]["compared"].as_u64() > Some(0), "{agent}: no file was compared: {report:#}");
     assert_eq!(report["differences"], json!([]), "{agent}: {report:#}");
 }
 
@@ -65,6 +66,7 @@ async fn a_replay_has_a_log_of_its_own_that_outlives_the_server() {
     let mut server = TestServer::start().await;
     let client = server.admin();
     let session = client.session_create().await;
+    client.run(session, "bash: echo kept > kept.txt").await;
     let run = run(&client, session, "ask a subagent for a review").await;
     let report = replay(&client, session, run).await;
     assert_same("builtin", &report);
@@ -132,6 +134,7 @@ async fn an_instruction_that_changed_is_the_first_divergence_shown_as_a_diff() {
     let made = client.post("/api/sessions", &json!({"agentProfileReference": "poet"})).await;
     let made = made.expect(StatusCode::CREATED);
     let session: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    client.run(session, "bash: echo kept > kept.txt").await;
     let run = run(&client, session, "hello").await;
     assert_same("builtin", &replay(&client, session, run).await);
 
@@ -158,6 +161,48 @@ async fn an_interrupt_comes_again_where_the_run_had_come_to() {
     assert_eq!((&report["status"], &report["diverged"]), (&json!("done"), &json!(false)), "{report:#}");
     let left = server.processes().iter().filter(|process| process.command().contains("sleep 300")).count();
     assert_eq!(left, 0, "what it started is gone");
+}
+
+#[tokio::test]
+async fn a_file_that_is_another_one_is_named() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let make = "bash: mkdir -p data && echo same > data/same.txt && head -c 64 /dev/urandom > data/chance.bin && head -c 9 /dev/urandom > ~/own";
+    let run = run(&client, session, make).await;
+    let before = client.get(&format!("/api/sessions/{session}/versions")).await.expect(StatusCode::OK);
+    let report = replay(&client, session, run).await;
+    let first = &report["firstDivergence"];
+    assert_eq!((&report["diverged"], &first["kind"]), (&json!(true), &json!("files")), "{report:#}");
+    assert_eq!(report["files"]["different"], json!(["data/chance.bin"]), "the agent's home is its own");
+    let count = |of: &str| report["files"][of].as_u64().expect("a number");
+    assert!(count("compared") >= 2 && count("equal") == count("compared") - 1, "{report:#}");
+    assert!(first["message"].as_str().expect("a message").contains("`data/chance.bin`"), "{report:#}");
+    assert!(first["diff"].as_str().expect("a diff").contains("- data/chance.bin 644 64 bytes"), "{report:#}");
+    let after = client.get(&format!("/api/sessions/{session}/versions")).await.expect(StatusCode::OK);
+    assert_eq!(after, before, "a replay makes no version");
+    // What the server knows of the session's own files is not what the replay left.
+    client.run(session, "bash: cat data/chance.bin | wc -c").await;
+    let diff = client.get(&format!("/api/sessions/{session}/versions/2/diff")).await.expect(StatusCode::OK);
+    assert_eq!(diff["files"], json!([]));
+}
+
+#[tokio::test]
+async fn a_version_of_a_shared_workspace_is_said_to_be_one() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let one = client.session_create().await;
+    client.run(one, "bash: echo one > one.txt").await;
+    let workspace = client.get(&format!("/api/sessions/{one}")).await.expect(StatusCode::OK);
+    let made = client.post("/api/sessions", &json!({"workspaceId": workspace["workspaceId"]})).await;
+    let made = made.expect(StatusCode::CREATED);
+    let two: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    let run = run(&client, two, "bash: echo two > two.txt").await;
+    let report = replay(&client, two, run).await;
+    assert_eq!((&report["status"], &report["diverged"]), (&json!("done"), &json!(false)), "{report:#}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("shared"), "{report:#}");
+    assert_eq!(report["files"]["different"], json!(["one.txt"]), "{report:#}");
 }
 
 #[tokio::test]

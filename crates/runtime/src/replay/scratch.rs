@@ -7,6 +7,7 @@ use warren_domain::{
 };
 use warren_env::Tasks;
 use warren_models::Playback;
+use warren_snapshots::Snapshots;
 use warren_store::{
     Change, Commit, EventLog as _, Live, LogEntry, RunRecord, SessionRecord, Store, VersionRecord,
     WorkspaceRecord,
@@ -15,8 +16,8 @@ use warren_store::{
 use super::{Failure, blobs::OwnBlobs, recorded::Recorded};
 use crate::{
     manager::SessionManager,
-    options::{Options, Parts, Shared},
-    session::Leave,
+    options::{Directories, Options, Parts, Shared},
+    session::{Leave, chain, known_files, tree::tree_id, workspace_files},
 };
 
 /// How long what a replay started may take to end.
@@ -75,6 +76,7 @@ impl Scratch {
                 ..shared.options.clone()
             },
             gate: Arc::clone(&shared.gate),
+            directories: Directories::ThrownAway,
         };
         let session = recorded.session.session_id;
         let manager = SessionManager::within(Arc::new(own));
@@ -98,8 +100,10 @@ impl Scratch {
         })?;
         let wanted = WorkspaceRecord { uid: 0, ..workspace.clone() };
         self.store.projects.make_workspace(&wanted, workspace.uid).await.map_err(kept)?;
+        let mut commit = first_commit(shared, recorded)?;
+        commit.changes.extend(base_files(&shared.parts.snapshots, recorded).await?);
         self.live
-            .commit(first_commit(shared, recorded)?)
+            .commit(commit)
             .await
             .map_err(|error| Failure::internal("begin the replay's log", &error))?;
         self.restore_base(recorded).await
@@ -132,6 +136,17 @@ impl Scratch {
             Err(error) => tracing::warn!(%error, "a replay's directory was not removed"),
         }
     }
+}
+
+/// What the log knew of files when the run began: nobody tells of those again that the run finds.
+async fn base_files(snapshots: &Snapshots, recorded: &Recorded) -> Result<Vec<Change>, Failure> {
+    let Some(tree) = recorded.base.as_ref().and_then(|base| base.tree.as_ref()) else {
+        return Ok(Vec::new());
+    };
+    let tree = tree_id(Some(tree)).map_err(|error| Failure::internal("read the base version", &error))?;
+    let listed = workspace_files(snapshots, &recorded.session.partition, tree).await;
+    let listed = listed.map_err(|error| Failure::new(ErrorCode::DataDamaged, chain(&error)))?;
+    Ok(known_files(&listed))
 }
 
 /// The session and the message, as if it had just been sent.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use warren_domain::{
-    BlobHash, ConversationId, ErrorCode, Partition, Replay, ReplayCount, ReplayDifference, ReplayDivergence,
-    ReplayDivergenceKind, ReplayId, ReplayOutcome, ReplayStatus, ReplayedRun, RunId,
+    BlobHash, ConversationId, ErrorCode, Event, EventBody, Partition, Replay, ReplayCount, ReplayDifference,
+    ReplayDivergence, ReplayDivergenceKind, ReplayId, ReplayOutcome, ReplayStatus, ReplayedRun, RunId,
 };
 use warren_models::{Divergence, DivergenceKind, Playback, PlaybackReport, ToolDifference};
 use warren_store::{Live, ReplayRecord, SessionRecord};
@@ -77,8 +77,8 @@ impl Job {
         let result = match driven {
             Some(Ok(driven)) => {
                 spilled.extend(long_fields(&scratch, &driven));
-                let files = Scratch::compare_files(&recorded);
-                Ok(outcome(&recorded, driven, &playback.report(), files))
+                let files = scratch.compare_files(&self.shared.parts.snapshots, &recorded).await;
+                files.map(|files| outcome(&recorded, driven, &playback.report(), files))
             }
             Some(Err(failure)) => Err(failure),
             None => Err(ended()),
@@ -167,7 +167,13 @@ fn outcome(
     calls: &PlaybackReport,
     files: super::files::ComparedFiles,
 ) -> ReplayOutcome {
-    let Comparison { count, divergence, differences } = compare(&recorded.events, &driven.events);
+    // What others did to the files of a shared workspace meanwhile is in the run's log and cannot be in the replay's.
+    let is_shared = recorded.version.as_ref().is_some_and(|version| version.shared);
+    let told = |events: &[Event]| -> Vec<Event> {
+        events.iter().filter(|event| !(is_shared && is_of_file(event))).cloned().collect()
+    };
+    let Comparison { count, divergence, differences } =
+        compare(&told(&recorded.events), &told(&driven.events));
     let mut notes = recorded.notes.clone();
     notes.extend(files.note);
     let was_stopped = recorded.stop.is_some();
@@ -199,6 +205,10 @@ fn outcome(
         notes,
         error: None,
     }
+}
+
+fn is_of_file(event: &Event) -> bool {
+    matches!(event.body, EventBody::FileChanged { .. })
 }
 
 /// What tools said to the model, and what they said to the log; each call once.

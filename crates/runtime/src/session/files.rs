@@ -85,6 +85,11 @@ impl KnownFiles {
     }
 }
 
+/// The records of a session that knows these files, and has nothing to tell of them.
+pub(crate) fn known_files(listed: &BTreeMap<String, FileStat>) -> Vec<Change> {
+    KnownFiles::default().become_these(listed).1
+}
+
 /// What the watcher says, as far as it is about the workspace.
 pub(super) fn seen(changes: Vec<SeenChange>) -> Vec<Seen> {
     let of_workspace = changes.into_iter().filter(|change| change.path.root == Root::Workspace);

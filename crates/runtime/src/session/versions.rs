@@ -17,7 +17,7 @@ use super::{
     start::chain,
     tree::{NotATree, counts, tree_id},
 };
-use crate::{api::SessionError, places::Places, recorder::RecordError};
+use crate::{api::SessionError, options::Directories, places::Places, recorder::RecordError};
 
 /// How long a tree may take. A guest that takes longer does not hold up the session for ever.
 const TAKE: Duration = Duration::from_secs(600);
@@ -150,6 +150,9 @@ impl SessionTask {
         let source = Source::directories(self.places().roots());
         let taking = async {
             let request = TakeRequest::new(self.identity.session.to_string(), base);
+            // A replay has the name of its session, and must not pass for its files.
+            let place = request.place.filter(|_| self.shared.directories == Directories::Stay);
+            let request = TakeRequest { place, ..request };
             let taken = self.shared.parts.snapshots.take(&self.identity.partition, source, request);
             taken.await.map_err(PrepareError::Take)
         };

@@ -64,7 +64,7 @@ impl Blow {
         seed: &mut Seed,
         n: usize,
     ) -> bool {
-        let seconds = if self.during == During::Collection { "3" } else { "0.3" };
+        let seconds = if self.during == During::Collection { "3" } else { "0.5" };
         let (size, place) = (seed.below(900_000), n % 5);
         let write = format!(
             "run: echo {n} > n.txt; head -c {size} /dev/urandom > deep/r{place}.bin; sleep {seconds}; echo > m.txt"
