@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use warren_domain::{
     AgentType, Event, EventBody, ProjectId, SandboxId, SandboxStatus, SessionId, SessionRuntimeState,
-    Timestamp,
+    Timestamp, Version,
 };
 
 use crate::{ArtifactMetadata, BuildArtifactType, BuildMessage};
@@ -162,6 +162,40 @@ pub struct BuildArtifactList {
     pub artifacts: Vec<BuildArtifact>,
 }
 
+/// What is in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BuildFileListing {
+    /// The directory, from the root: `/outputs/web`.
+    pub path: String,
+    /// Directories first, then by name.
+    pub entries: Vec<BuildFile>,
+}
+
+/// Files that were uploaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BuildUploaded {
+    /// In the order in which they came.
+    pub files: Vec<BuildFile>,
+}
+
+/// One thing in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BuildFile {
+    /// Its name.
+    pub name: String,
+    /// From the root, as the other routes take it: `/outputs/web/package.json`.
+    pub path: String,
+    /// `file`, `directory`, `symlink` or `other`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// How long a file is; `null` for anything else.
+    pub size_bytes: Option<u64>,
+    /// When it was last changed.
+    pub modified_at: Timestamp,
+    /// What a file is, by its name; `null` for anything else.
+    pub mime_type: Option<String>,
+}
+
 /// How many messages may be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildLimit {
@@ -211,13 +245,21 @@ impl BuildThings {
                 self.remove(artifact.id.0);
             }
             EventBody::VersionCommitted { version, .. } => self.snapshots.push(BuildSnapshot {
-                id: Uuid::new_v5(&event.session_id.0, format!("version {version}").as_bytes()),
+                id: snapshot_id(event.session_id, *version),
                 session_id: event.session_id,
                 storage_path: format!("/api/sessions/{}/versions/{version}/archive", event.session_id),
                 created_at: event.timestamp,
                 size_bytes: None,
             }),
             _ => {}
+        }
+    }
+
+    /// Says how long a version is; the log does not.
+    pub fn measure(&mut self, session: SessionId, version: Version, size_bytes: u64) {
+        let id = snapshot_id(session, version);
+        if let Some(snapshot) = self.snapshots.iter_mut().find(|snapshot| snapshot.id == id) {
+            snapshot.size_bytes = Some(size_bytes);
         }
     }
 
@@ -232,6 +274,10 @@ impl BuildThings {
         let place = self.artifacts.iter().position(|artifact| artifact.id == id)?;
         Some(self.artifacts.remove(place))
     }
+}
+
+fn snapshot_id(session: SessionId, version: Version) -> Uuid {
+    Uuid::new_v5(&session.0, format!("version {version}").as_bytes())
 }
 
 impl BuildSandbox {

@@ -35,9 +35,9 @@ pub use auth::{
     TokenList, WhoAmI,
 };
 pub use build::{
-    BuildArtifact, BuildArtifactList, BuildLimit, BuildMessageList, BuildMessageSend, BuildSandbox,
-    BuildSandboxStatus, BuildSession, BuildSessionCreate, BuildSessionList, BuildSessionStatus,
-    BuildSnapshot, BuildThings,
+    BuildArtifact, BuildArtifactList, BuildFile, BuildFileListing, BuildLimit, BuildMessageList,
+    BuildMessageSend, BuildSandbox, BuildSandboxStatus, BuildSession, BuildSessionCreate, BuildSessionList,
+    BuildSessionStatus, BuildSnapshot, BuildThings, BuildUploaded,
 };
 pub use event::{EventPage, SessionNews, SessionsChanged};
 pub use files::{

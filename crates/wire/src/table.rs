@@ -509,6 +509,10 @@ pub const ROUTES: &[Route] = &[
     build::HISTORY,
     build::ARTIFACTS,
     build::ARTIFACT,
+    build::CONTENT,
+    build::UPLOAD,
+    build::FILES,
+    build::READ,
     build::LIMITS,
 ];
 

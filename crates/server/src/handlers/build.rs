@@ -1,5 +1,7 @@
 //! `/api/build`: the same operations, told in the words of the platform that API is for.
 
+mod files;
+
 use axum::http::StatusCode;
 use uuid::Uuid;
 use warren_domain::{
@@ -14,6 +16,8 @@ use warren_wire::{
     BuildArtifactList, BuildLimit, BuildMessageList, BuildMessageSend, BuildSandbox, BuildSession,
     BuildSessionCreate, BuildSessionList, BuildSessionStatus, BuildThings, History, Packets, SessionCreate,
 };
+
+pub(crate) use files::{files, read, upload};
 
 use super::{
     messages::check_key,
@@ -80,7 +84,9 @@ pub(crate) async fn get(call: Call) -> Answer {
         tracing::info!(%session, error = &error as &dyn std::error::Error, "a session that is read does not wake");
     }
     let summary = call.runtime().sessions().session_get(session).await?;
-    let (artifacts, snapshots) = things(&call, session).await?.into_parts();
+    let mut things = things(&call, session).await?;
+    measure(&call, session, &mut things).await?;
+    let (artifacts, snapshots) = things.into_parts();
     respond::ok(&BuildSession { artifacts: Some(artifacts), snapshots: Some(snapshots), ..told(summary) })
 }
 
@@ -170,6 +176,19 @@ async fn things(call: &Call, session: SessionId) -> Result<BuildThings, Failure>
     let mut things = BuildThings::default();
     each_event(call, session, |event| things.apply(event)).await?;
     Ok(things)
+}
+
+/// How long the versions are is in their records, and not in the log.
+async fn measure(call: &Call, session: SessionId, things: &mut BuildThings) -> Result<(), SessionError> {
+    let mut before = None;
+    loop {
+        let page = call.runtime().versions().version_list(session, before, PAGE).await?.page;
+        page.items.iter().for_each(|item| things.measure(session, item.version, item.size_bytes));
+        match page.items.last() {
+            Some(last) if page.more => before = Some(last.version),
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// Reads a whole log, page by page. An entry that is no event of this version says nothing here.

@@ -59,8 +59,13 @@ pub(crate) async fn remove(call: Call) -> Answer {
 }
 
 pub(crate) async fn upload(call: Call) -> Answer {
-    let session = call.session()?;
     let directory = call.query().text("path").unwrap_or("/user-input").to_owned();
+    let files = take_upload(&call, directory).await?;
+    respond::json(StatusCode::CREATED, &Uploaded { files: files.into_iter().map(item).collect() })
+}
+
+/// Takes the form that is the body: all its files, or none.
+pub(super) async fn take_upload(call: &Call, directory: String) -> Result<Vec<FileEntry>, Failure> {
     let media = call.header("content-type").unwrap_or_default();
     let boundary = multer::parse_boundary(media).map_err(|_| {
         Failure::new(
@@ -70,8 +75,7 @@ pub(crate) async fn upload(call: Call) -> Answer {
     })?;
     let body = call.take_stream()?.map_err(Box::<dyn std::error::Error + Send + Sync>::from);
     let parts = multer::Multipart::new(body, boundary);
-    let files = Upload::begin(call.runtime(), session, directory).await?.take(parts).await?;
-    respond::json(StatusCode::CREATED, &Uploaded { files: files.into_iter().map(item).collect() })
+    Upload::begin(call.runtime(), call.session()?, directory).await?.take(parts).await
 }
 
 fn path(call: &Call) -> &str {

@@ -8,9 +8,12 @@ use axum::{
 };
 use futures::future::join_all;
 use serde_json::{Value, json};
-use warren_domain::{Block, BlockId, Draft, EventBody, RunId, SessionId, Timestamp, Usage};
+use warren_domain::{ArtifactKind, Block, BlockId, Draft, EventBody, RunId, SessionId, Timestamp, Usage};
 
-use crate::support::{TestServer, request};
+use crate::{
+    fake_files::artifact,
+    support::{TestServer, request},
+};
 
 async fn create(server: &TestServer, secret: &str) -> Value {
     let reply = server.post(secret, "/api/build/sessions", r#"{"name": "Dashboard"}"#).await;
@@ -165,4 +168,67 @@ async fn tokens_of_one_owner_share_a_plan_that_begins_anew_every_week() {
     assert!(resets.as_millis() % 1000 == 0);
     let wrong = json!({"name": "x", "scope": "admin", "plan": "gold"}).to_string();
     assert_eq!(server.post(&server.owner, "/api/tokens", &wrong).await.problem(), "BAD_REQUEST");
+}
+
+const MEDIA: &str = "multipart/form-data; boundary=XX";
+
+fn form(name: &str, content: &str) -> String {
+    format!(
+        "--XX\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{content}\r\n--XX--\r\n"
+    )
+}
+
+#[tokio::test]
+async fn files_are_uploaded_listed_and_read_by_their_paths_from_the_root() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let base = format!("/api/build/sessions/{session}/fs");
+    let none = server.get(&server.owner, &base).await.json();
+    assert_eq!(none, json!({"path": "/outputs", "entries": []}), "nothing was made yet");
+
+    let sending = request(Method::POST, &format!("{base}/upload"), Some(&server.owner))
+        .header(header::CONTENT_TYPE, MEDIA)
+        .body(Body::from(form("data.csv", "a,b")));
+    let uploaded = server.call(sending.expect("a request")).await;
+    assert_eq!(uploaded.status, StatusCode::CREATED, "{uploaded:?}");
+    let file = json!({
+        "name": "data.csv", "path": "/user-input/data.csv", "type": "file", "size_bytes": 3,
+        "modified_at": "1970-01-01T00:00:00.000Z", "mime_type": "text/csv; charset=utf-8",
+    });
+    assert_eq!(uploaded.json(), json!({"files": [file]}));
+    let listed = server.get(&server.owner, &format!("{base}?path=/user-input")).await.json();
+    assert_eq!(listed, json!({"path": "/user-input", "entries": [file]}));
+
+    server.runtime.files.put("outputs/documents/report.md", b"# Report");
+    server.runtime.files.put("notes.txt", b"outside");
+    let listed = server.get(&server.owner, &format!("{base}?path=/outputs")).await.json();
+    assert_eq!(listed["entries"][0]["path"], "/outputs/documents/report.md");
+    // As a listing calls them, and as packets do.
+    for (path, content) in [
+        ("/outputs/documents/report.md", "# Report"),
+        ("documents/report.md", "# Report"),
+        ("../notes.txt", "outside"),
+        ("/user-input/data.csv", "a,b"),
+    ] {
+        let read = server.get(&server.owner, &format!("{base}/read?path={path}")).await;
+        assert_eq!((read.status, read.body.as_slice()), (StatusCode::OK, content.as_bytes()), "{path}");
+    }
+    let absent = server.get(&server.owner, &format!("{base}/read?path=absent.md")).await;
+    assert_eq!(absent.problem(), "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn an_artifacts_content_is_its_file_here_too() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    server.runtime.files.put("outputs/page.html", b"<p>hello</p>");
+    let base = format!("/api/build/sessions/{session}/artifacts");
+    let page = artifact(session, "outputs/page.html", ArtifactKind::Html).id;
+    let ranged = request(Method::GET, &format!("{base}/{page}/content"), Some(&server.owner))
+        .header(header::RANGE, "bytes=3-7")
+        .body(Body::empty());
+    let content = server.call(ranged.expect("a request")).await;
+    assert_eq!((content.status, content.body.as_slice()), (StatusCode::PARTIAL_CONTENT, &b"hello"[..]));
+    let app = artifact(session, "outputs/web", ArtifactKind::WebApp).id;
+    assert_eq!(server.get(&server.owner, &format!("{base}/{app}/content")).await.problem(), "BAD_REQUEST");
 }

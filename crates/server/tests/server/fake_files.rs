@@ -63,7 +63,13 @@ impl Files for FakeFiles {
     }
 
     async fn file_walk(&self, _: SessionId, path: &str) -> Result<FileListing, SessionError> {
+        // As sessions have it: `/outputs` is a directory of the workspace.
+        let path = if path.starts_with("/outputs") { &path[1..] } else { path };
         let paths = self.paths().into_iter().filter(|found| found.starts_with(path));
+        let mut paths = paths.peekable();
+        if paths.peek().is_none() && path == "outputs" {
+            return Err(missing(path));
+        }
         let entries = paths.map(|path| Ok(self.entry(&path)?.0)).collect::<Result<_, SessionError>>()?;
         Ok(FileListing { path: path.to_owned(), from: FilesFrom::Live, entries, is_truncated: false })
     }

@@ -7,14 +7,14 @@ use utoipa::{ToSchema, openapi::RefOr, openapi::schema::Schema};
 use warren_domain::{AgentProfile, ErrorCode, Event, Replay};
 
 use crate::{
-    AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, BuildArtifactList, BuildLimit,
-    BuildMessageList, BuildMessageSend, BuildSessionCreate, BuildSessionList, Doctor, EventPage, FileListing,
-    Forced, Health, Interrupted, MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem,
-    ProfileList, Ready, ReplayPage, ReplayStart, RunItem, RunPage, RunReword, RuntimeSessionData,
-    SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
-    SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,
-    TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing, Uploaded, UsageReport, VersionDetail,
-    VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
+    AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, BuildArtifactList,
+    BuildFileListing, BuildLimit, BuildMessageList, BuildMessageSend, BuildSessionCreate, BuildSessionList,
+    BuildUploaded, Doctor, EventPage, FileListing, Forced, Health, Interrupted, MessageAccepted, MessagePage,
+    MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready, ReplayPage, ReplayStart, RunItem, RunPage,
+    RunReword, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
+    SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
+    SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
+    Uploaded, UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
 /// The name and the schema of each type.
@@ -31,7 +31,7 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     #[rustfmt::skip]
     let found: Vec<(String, RefOr<Schema>)> = schemas_of![
         AgentList, AgentProfile, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList,
-        BuildArtifactList, BuildLimit, BuildMessageList, BuildMessageSend, BuildSessionCreate,
+        BuildArtifactList, BuildFileListing, BuildLimit, BuildUploaded, BuildMessageList, BuildMessageSend, BuildSessionCreate,
         BuildSessionList, Doctor, Event, EventPage, FileListing, Forced, Health, Interrupted,
         MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready,
         Replay, ReplayPage, ReplayStart, RunItem, RunPage, RunReword, RuntimeSessionData, SandboxItem,

@@ -1,12 +1,13 @@
 //! The rows of `/api/build`.
 
-use super::{CURSOR, LIMIT, NOTHING, row};
+use super::{CURSOR, FILE, LIMIT, MAX_UPLOAD, NOTHING, row};
 use crate::{
     Access::{Read, Write},
     Answer, Media,
     Method::{Delete, Get, Post},
     Query, QueryKind, Route, RouteName as Name,
     Subject::{Session, Visible},
+    routes::BodyForm,
 };
 use warren_domain::ErrorCode as Code;
 
@@ -15,6 +16,12 @@ const STATUSES: &[&str] = &["active", "idle"];
 const fn json(status: u16, schema: &'static str) -> Answer {
     Answer { status, media: Media::Json, schema: Some(schema) }
 }
+
+const PATH: Query = Query {
+    name: "path",
+    kind: QueryKind::Text,
+    summary: "In `/outputs`, if it does not begin with `/outputs`, `/user-input`, `/workspace`, `/knowledge` or `/instructions`",
+};
 
 const SESSION: &[Answer] = &[json(200, "BuildSession")];
 
@@ -97,6 +104,44 @@ pub(super) const ARTIFACT: Route =
     row(Name::BuildArtifactGet, Get, "/api/build/sessions/{id}/artifacts/{artifactId}", "One artifact")
         .needs(Read, Session)
         .gives(&[json(200, "BuildArtifact")]);
+
+pub(super) const CONTENT: Route = row(
+    Name::BuildArtifactContent,
+    Get,
+    "/api/build/sessions/{id}/artifacts/{artifactId}/content",
+    "What is in it, or a part of that",
+)
+.needs(Read, Session)
+.gives(FILE)
+.fails(&[Code::RangeNotSatisfiable]);
+
+pub(super) const UPLOAD: Route = row(
+    Name::BuildFileUpload,
+    Post,
+    "/api/build/sessions/{id}/fs/upload",
+    "Puts new files into `/user-input`; wakes the sandbox",
+)
+.needs(Write, Session)
+.takes_stream(BodyForm::Multipart, MAX_UPLOAD)
+.gives(&[json(201, "BuildUploaded")])
+.fails(&[Code::Conflict, Code::SandboxError, Code::DiskLimit]);
+
+pub(super) const FILES: Route = row(
+    Name::BuildFileList,
+    Get,
+    "/api/build/sessions/{id}/fs",
+    "What is in a directory; `/outputs` if absent",
+)
+.needs(Read, Session)
+.asks(&[PATH])
+.gives(&[json(200, "BuildFileListing")]);
+
+pub(super) const READ: Route =
+    row(Name::BuildFileRead, Get, "/api/build/sessions/{id}/fs/read", "A file, or a part of it")
+        .needs(Read, Session)
+        .asks(&[PATH])
+        .gives(FILE)
+        .fails(&[Code::RangeNotSatisfiable]);
 
 pub(super) const LIMITS: Route =
     row(Name::BuildLimitGet, Get, "/api/build/limit", "How many messages the token's owner may still send")
