@@ -24,6 +24,14 @@ pub struct Identity {
     pub plan: Option<Plan>,
 }
 
+impl Identity {
+    /// The user it stands for. A token that nobody said the owner of is a service's, and stands for itself.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        (self.owner != self.token_id.to_string()).then_some(self.owner.as_str())
+    }
+}
+
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {

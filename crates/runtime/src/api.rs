@@ -286,6 +286,8 @@ pub struct NewSession {
     pub metadata: Map<String, Value>,
     /// Defaults for its runs.
     pub options: RunOptions,
+    /// On whose behalf it is made, in the words of whoever keeps users.
+    pub made_by: Option<String>,
 }
 
 /// A message to be carried out.

@@ -98,6 +98,8 @@ pub struct SessionRecord {
     pub options: Value,
     /// Where it was forked from.
     pub forked_from: Option<ForkedFrom>,
+    /// On whose behalf it was made, in the words of whoever keeps users. `None`: a service's.
+    pub made_by: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When something last happened in it.

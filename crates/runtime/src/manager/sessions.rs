@@ -240,6 +240,7 @@ fn new_record(
         metadata: new.metadata,
         options,
         forked_from: None,
+        made_by: new.made_by,
         created_at: warren_domain::Timestamp::default(),
         last_activity: warren_domain::Timestamp::default(),
         head: warren_domain::Seq(0),

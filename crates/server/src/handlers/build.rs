@@ -5,7 +5,7 @@ mod files;
 use axum::http::StatusCode;
 use uuid::Uuid;
 use warren_domain::{
-    Content, RunFrom, RunOptions, SandboxId, SandboxState, SandboxStatus, Seq, SessionId, WhenBusy,
+    Content, Partition, RunFrom, RunOptions, SandboxId, SandboxState, SandboxStatus, Seq, SessionId, WhenBusy,
 };
 use warren_env::TaskKind;
 use warren_gateway::Rights;
@@ -149,7 +149,7 @@ fn told(summary: SessionSummary) -> BuildSession {
         BuildSandbox::of(record.session_id, record.created_at, &runtime, running.is_some());
     BuildSession {
         id: record.session_id,
-        user_id: None,
+        user_id: record.made_by.as_deref().map(|user| user_id(&record.partition, user)),
         name: record.name,
         status,
         created_at: record.created_at,
@@ -158,6 +158,11 @@ fn told(summary: SessionSummary) -> BuildSession {
         artifacts: None,
         snapshots: None,
     }
+}
+
+/// Users have names here and numbers there: the same user of the same tenant always has the same number.
+fn user_id(partition: &Partition, user: &str) -> Uuid {
+    Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("warren:user:{partition}/{user}").as_bytes())
 }
 
 /// A sandbox that has no name yet.

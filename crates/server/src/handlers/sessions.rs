@@ -49,6 +49,7 @@ pub(super) async fn make(call: &Call, wanted: SessionCreate) -> Result<SessionSu
         name: wanted.name,
         metadata: wanted.metadata.unwrap_or_default(),
         options: convert::options(wanted.options.unwrap_or_default())?,
+        made_by: identity.user().map(str::to_owned),
     };
     Ok(call.runtime().sessions().session_create(new).await?)
 }
@@ -69,6 +70,7 @@ pub(crate) async fn import(call: Call) -> Answer {
         name: wanted.name,
         metadata: wanted.metadata.unwrap_or_default(),
         options: RunOptions::default(),
+        made_by: identity.user().map(str::to_owned),
     };
     let subagents = wanted.subagents.into_iter().map(|thread| (thread.id, thread.transcript.into_bytes()));
     let transcripts = Transcripts { main: wanted.transcript.into_bytes(), subagents: subagents.collect() };

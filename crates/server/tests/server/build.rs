@@ -55,7 +55,7 @@ async fn a_session_is_made_at_once_and_its_sandbox_is_on_its_way() {
     let session = create(&server, &server.owner).await;
     assert_eq!(session["status"], "active");
     assert_eq!(session["sandbox"]["status"], "provisioning");
-    assert_eq!((&session["user_id"], &session["name"]), (&Value::Null, &json!("Dashboard")));
+    assert_eq!(session["name"], "Dashboard");
     assert_eq!(session["sandbox"]["session_id"], session["id"]);
     let listed = server.get(&server.owner, "/api/build/sessions?status=idle").await.json();
     assert_eq!(listed["sessions"][0]["id"], session["id"], "a session without a sandbox is idle");
@@ -231,4 +231,24 @@ async fn an_artifacts_content_is_its_file_here_too() {
     assert_eq!((content.status, content.body.as_slice()), (StatusCode::PARTIAL_CONTENT, &b"hello"[..]));
     let app = artifact(session, "outputs/web", ArtifactKind::WebApp).id;
     assert_eq!(server.get(&server.owner, &format!("{base}/{app}/content")).await.problem(), "BAD_REQUEST");
+}
+
+#[tokio::test]
+async fn a_session_is_of_the_user_whose_token_made_it_and_a_services_is_nobodys() {
+    let server = TestServer::start().await;
+    let mut users = Vec::new();
+    for (name, owner) in
+        [("laptop", Some("ada")), ("phone", Some("ada")), ("other", Some("bob")), ("ci", None)]
+    {
+        let new = json!({"name": name, "scope": "admin", "owner": owner}).to_string();
+        let made = server.post(&server.owner, "/api/tokens", &new).await.json();
+        let session = create(&server, made["secret"].as_str().expect("a secret")).await;
+        let path = format!("/api/build/sessions/{}", id(&session));
+        let seen = server.get(&server.owner, &path).await.json()["user_id"].clone();
+        assert_eq!(seen, session["user_id"], "whoever looks");
+        users.push(seen.as_str().map(str::to_owned));
+    }
+    assert!(users[0].as_ref().is_some_and(|user| user.parse::<uuid::Uuid>().is_ok()), "{users:?}");
+    assert_eq!((&users[0], &users[3]), (&users[1], &None));
+    assert_ne!(users[0], users[2]);
 }

@@ -265,6 +265,7 @@ impl Sessions for FakeRuntime {
             metadata: new.metadata,
             options: serde_json::to_value(new.options).expect("JSON"),
             forked_from: None,
+            made_by: new.made_by,
             created_at: now,
             last_activity: now,
             head: Seq(1),

@@ -37,6 +37,7 @@ pub fn session() -> SessionRecord {
             .collect(),
         options: json!({ "model": "m", "budget": { "costUsd": 1.5 } }),
         forked_from: Some(ForkedFrom { session_id: SessionId(Uuid::now_v7()), version: Version(3) }),
+        made_by: Some("ada".to_owned()),
         created_at: time(1),
         last_activity: time(1),
         head: Seq(1),

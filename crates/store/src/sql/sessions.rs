@@ -90,6 +90,7 @@ pub(super) fn session_args(record: &SessionRecord) -> Result<Vec<Arg>, sqlx::Err
         record.forked_from.map(|fork| fork.session_id),
         record.forked_from.map(|fork| fork.version),
         record.created_at,
+        record.made_by.clone(),
     ])
 }
 
@@ -109,6 +110,7 @@ fn read_session(row: &Row) -> Result<SessionRecord, sqlx::Error> {
         forked_from: forked_session
             .zip(forked_version)
             .map(|(session_id, version)| ForkedFrom { session_id, version }),
+        made_by: row.maybe_text("made_by")?,
         created_at: row.time("created_at")?,
         last_activity: row.time("last_activity")?,
         head: Seq(row.number("head")?),

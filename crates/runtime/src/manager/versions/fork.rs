@@ -96,6 +96,7 @@ fn new_session(
         name,
         metadata: source.metadata.clone(),
         options,
+        made_by: source.made_by.clone(),
     })
 }
 
