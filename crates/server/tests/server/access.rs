@@ -47,8 +47,9 @@ async fn public_routes_answer_a_stranger() {
     for route in ROUTES.iter().filter(|route| route.access == Access::Public) {
         let reply = server.call(row(route, session).body(Body::empty()).expect("a request")).await;
         let expect = match route.name {
-            // A sign-in without a code is refused, but not for want of a token.
+            // A sign-in that shows nothing is refused, but not for want of a token.
             RouteName::AuthSignIn => 401,
+            RouteName::AuthSignInToken => 400,
             // There is no such file, whoever asks.
             RouteName::PageFile => 404,
             _ => 200,
