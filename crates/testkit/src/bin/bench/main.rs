@@ -6,6 +6,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::print_stderr,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a program that measures by the machine's clock, prints and may fail loudly"
@@ -27,9 +28,19 @@ use table::Table;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// What can be measured here, in the order in which it is. `cargo xtask bench` knows one more, `web`.
+const NAMES: [&str; 7] = ["sandbox", "snapshots", "log", "agents", "models", "lines", "server"];
+
 #[tokio::main]
 async fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        eprintln!(
+            "error: there is no measurement `{unknown}`\nhint: the names are {} and web",
+            NAMES.join(", ")
+        );
+        std::process::exit(2);
+    }
     let wants = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
     let mut table = Table::new();
     if wants("sandbox") {
