@@ -147,7 +147,7 @@ impl Core {
         let gateway = Gateway::new(Records::from(&store), env.clone()).with_plans(options::plans(config)?);
         let owner = gateway.bootstrap(lock.home().token()?.as_deref()).await?;
 
-        let runtime = options::runtime(config, directory, NodeId(lock.node()?), address);
+        let runtime = options::runtime(config, directory, NodeId(lock.node()?), address)?;
         let parts = Parts {
             store,
             live,

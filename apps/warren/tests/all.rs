@@ -23,6 +23,7 @@ mod suite {
     pub(crate) mod sandbox;
     pub(crate) mod session;
     pub(crate) mod stream;
+    pub(crate) mod template;
     pub(crate) mod transcripts;
     pub(crate) mod versions;
 }

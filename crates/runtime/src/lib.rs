@@ -17,7 +17,9 @@ mod coalesce;
 mod figures;
 mod places;
 mod recorder;
+mod template;
 mod volumes;
 
 pub use manager::{RecoverError, SessionManager};
-pub use options::{Known, NoPrograms, Options, Parts, Program, ProgramError, Programs, Retention, Template};
+pub use options::{Known, NoPrograms, Options, Parts, Program, ProgramError, Programs, Retention};
+pub use template::{Template, TemplateError, TemplateFile};

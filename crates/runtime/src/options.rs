@@ -11,7 +11,7 @@ use warren_sandbox::{Backend, Layer, Limits};
 use warren_snapshots::Snapshots;
 use warren_store::{Live, Store};
 
-use crate::api::PreviewHosts;
+use crate::{api::PreviewHosts, template::Template};
 
 /// Numbers and places.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub struct Options {
     pub previews: Option<PreviewHosts>,
     /// What every project's sessions can read: `<partition>/<project>` in it.
     pub knowledge: Option<PathBuf>,
-    /// What is in a new session's `outputs/`.
+    /// What is in a new workspace's `outputs/`.
     pub template: Option<Arc<Template>>,
     /// What is kept of what was, and for how long.
     pub retention: Retention,
@@ -122,19 +122,8 @@ impl Options {
 
     /// The template's files as they lie in a workspace.
     pub(crate) fn template_hashes(&self) -> BTreeMap<String, BlobHash> {
-        let hash = |content: &[u8]| BlobHash(blake3::hash(content).to_hex().to_string());
-        let files = self.template.iter().flat_map(|template| &template.files);
-        files.map(|(path, content)| (format!("outputs/{path}"), hash(content))).collect()
+        self.template.as_ref().map(|template| template.hashes()).unwrap_or_default()
     }
-}
-
-/// What is in a new session's `outputs/`, and where what it needs is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Template {
-    /// Files, by path in `outputs/`.
-    pub files: BTreeMap<String, Vec<u8>>,
-    /// Packages of its apps: a `node_modules` directory that every sandbox sees, read-only, as `/node_modules`.
-    pub packages: Option<PathBuf>,
 }
 
 /// The parts the runtime works with. It knows none of them by name.

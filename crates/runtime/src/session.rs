@@ -24,6 +24,7 @@ mod signal;
 mod start;
 mod status;
 mod tail;
+mod template;
 mod transcripts;
 pub(crate) mod tree;
 mod versions;

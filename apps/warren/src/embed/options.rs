@@ -1,6 +1,6 @@
 //! From the configuration to each component's own options.
 
-use std::{ffi::OsString, net::SocketAddr, path::Path, time::Duration};
+use std::{ffi::OsString, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use warren_config::{Config, Credentials, Database, Provider};
@@ -8,7 +8,7 @@ use warren_domain::NodeId;
 use warren_models::{
     EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
 };
-use warren_runtime::{Retention, api::PreviewHosts};
+use warren_runtime::{Retention, Template, TemplateError, api::PreviewHosts};
 use warren_sandbox::{Layer, Limits};
 
 use super::LAUNCHER;
@@ -109,14 +109,24 @@ fn previews(config: &Config, listen: SocketAddr) -> Option<PreviewHosts> {
     PreviewHosts::parse(&config.preview_base.clone().unwrap_or_else(by_port)).ok()
 }
 
+/// What is in the `outputs/` of new workspaces. Read once: a server that could not give it does not start.
+fn template(config: &Config) -> Result<Option<Template>> {
+    let advised = |error: TemplateError| {
+        let hint = error.hint().to_owned();
+        Advised::new(format!("{:#}", anyhow::Error::from(error)), hint)
+    };
+    let read = config.storage.outputs_template.as_deref().map(Template::read).transpose();
+    Ok(read.map_err(advised)?)
+}
+
 pub(super) fn runtime(
     config: &Config,
     directory: &Path,
     node: NodeId,
     listen: SocketAddr,
-) -> warren_runtime::Options {
+) -> Result<warren_runtime::Options> {
     let limits = &config.sandbox.limits;
-    warren_runtime::Options {
+    Ok(warren_runtime::Options {
         idle: config.sandbox.idle_timeout,
         health_interval: config.sandbox.health_interval,
         health_patience: config.sandbox.health_interval.min(Duration::from_secs(10)),
@@ -141,8 +151,9 @@ pub(super) fn runtime(
         },
         previews: previews(config, listen),
         knowledge: config.knowledge.clone(),
+        template: template(config)?.map(Arc::new),
         ..warren_runtime::Options::new(node, directory.to_owned())
-    }
+    })
 }
 
 pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Options {

@@ -25,6 +25,13 @@ pub(super) struct Seen {
     stat: Option<FileStat>,
 }
 
+impl Seen {
+    /// A file of the workspace that is there.
+    pub(super) fn new(path: String, stat: FileStat) -> Self {
+        Self { path, stat: Some(stat) }
+    }
+}
+
 /// Files as the log has them.
 #[derive(Debug, Default)]
 pub(super) struct KnownFiles(BTreeMap<String, WorkspaceFile>);
@@ -99,6 +106,15 @@ pub(super) fn seen(changes: Vec<SeenChange>) -> Vec<Seen> {
 impl SessionTask {
     pub(super) async fn on_files(&mut self, seen: Vec<Seen>) -> Result<(), RecordError> {
         let run = self.recorder.state.running();
+        self.tell_files(seen, run).await
+    }
+
+    /// Tells of files that are no run's work, even if one waits for them.
+    pub(super) async fn on_given(&mut self, seen: Vec<Seen>) -> Result<(), RecordError> {
+        self.tell_files(seen, None).await
+    }
+
+    async fn tell_files(&mut self, seen: Vec<Seen>, run: Option<RunId>) -> Result<(), RecordError> {
         let (drafts, changes) = self.files.news(seen, run);
         if drafts.is_empty() {
             return Ok(());

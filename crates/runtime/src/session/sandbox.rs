@@ -180,6 +180,7 @@ impl SessionTask {
                 }));
                 self.record_status(None).await?;
                 self.deadlines.touch();
+                self.on_given(started.given).await?;
                 self.outputs_changed();
                 waiting.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
                 self.launch_agent().await?;

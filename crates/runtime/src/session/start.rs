@@ -15,11 +15,12 @@ use warren_store::ReadError;
 use super::{
     Identity,
     calls::Calls,
-    files::seen,
+    files::{Seen, seen},
     outside::{self, Outside},
     previews,
     rebuild::{FilesFrom, rebuild},
     signal::Signal,
+    template,
     transcripts::{TranscriptKeeper, put_back},
 };
 use crate::{
@@ -66,6 +67,8 @@ pub(super) struct Started {
     pub(super) calls: Arc<Calls>,
     pub(super) outside: Arc<Outside>,
     pub(super) transcripts: TranscriptKeeper,
+    /// What was written into a new workspace.
+    pub(super) given: Vec<Seen>,
     /// Programs it can see.
     pub(super) programs: Vec<Program>,
     pub(super) tasks: Tasks,
@@ -155,6 +158,13 @@ pub(super) async fn start(
     })?;
     let outside = Arc::new(outside);
     let sandbox = shared.parts.backend.start(spec).await?;
+    // Before anything watches: what a session starts with is no run's work.
+    let given = match shared.options.template.as_deref().filter(|_| is_new_workspace) {
+        Some(template) => template::write(&sandbox.guest, template)
+            .await
+            .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?,
+        None => Vec::new(),
+    };
     let tasks = shared.parts.tasks.child();
     let until_dropped = tasks.token().drop_guard();
     let furnished = furnish(&identity, adapter, &shared, &sandbox, &outside, &tasks, signals.clone());
@@ -164,7 +174,7 @@ pub(super) async fn start(
         .await
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
-    Ok(Started { sandbox, calls, outside, transcripts, programs: installed, tasks, until_dropped })
+    Ok(Started { sandbox, calls, outside, transcripts, given, programs: installed, tasks, until_dropped })
 }
 
 pub(super) fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {

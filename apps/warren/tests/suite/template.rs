@@ -1,0 +1,120 @@
+//! What a new session's `outputs/` has in it, through the whole server and real sandboxes.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use warren_domain::SessionId;
+use warren_testkit::{Setup, TestClient, TestServer};
+
+use super::session::said;
+
+/// A template as an operator would make one.
+fn make_template(directory: &Path) {
+    let at = |path: &str| directory.join(path);
+    fs::create_dir_all(at("web/src")).expect("a directory");
+    fs::create_dir_all(at("documents")).expect("a directory");
+    fs::write(at("web/package.json"), r#"{"name": "web", "scripts": {"dev": "node server.js"}}"#)
+        .expect("a file");
+    fs::write(at("web/src/page.js"), "page").expect("a file");
+    fs::write(at("notes.md"), "# As the template has it").expect("a file");
+    fs::write(at("run.sh"), "#!/bin/sh\necho ran\n").expect("a file");
+    fs::set_permissions(at("run.sh"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    std::os::unix::fs::symlink("/etc/shadow", at("secret")).expect("a link");
+}
+
+async fn start_with(template: &Path) -> TestServer {
+    let config = format!("[storage]\noutputs_template_path = {:?}", template.display().to_string());
+    Setup::new().config(&config).start().await
+}
+
+async fn artifact_paths(client: &TestClient, session: SessionId) -> Vec<Value> {
+    let listed = client.get(&format!("/api/sessions/{session}/artifacts")).await.expect(StatusCode::OK);
+    listed["artifacts"].as_array().expect("a list").iter().map(|it| it["path"].clone()).collect()
+}
+
+async fn outputs(client: &TestClient, session: SessionId) -> String {
+    said(&client.run(session, "run: cd outputs && find . | sort && cat notes.md").await)
+}
+
+#[tokio::test]
+async fn a_new_session_starts_with_the_operators_template_and_it_is_nobodys_work() {
+    let template = tempfile::tempdir().expect("a directory");
+    make_template(template.path());
+    let server = start_with(template.path()).await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let listing =
+        "run: cd outputs && find . | sort | tr '\\n' ' ' && stat -c %u:%a notes.md && ./run.sh && id -u";
+    let events = client.run(session, listing).await;
+    let told = said(&events);
+    assert!(
+        told.contains(
+            ". ./documents ./notes.md ./run.sh ./web ./web/package.json ./web/src ./web/src/page.js"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("1000:644") && told.contains("ran"), "{told}");
+    let of_run = events.iter().filter(|event| event.json["runId"].is_string());
+    let changed: Vec<_> = of_run.filter(|event| event.kind() == "file_changed").collect();
+    assert!(changed.is_empty(), "no run made what a session starts with: {changed:#?}");
+    assert_eq!(artifact_paths(&client, session).await, Vec::<Value>::new());
+
+    // What is changed is an artifact, and so is an app of which anything is.
+    client.run(session, "run: echo more >> outputs/notes.md; echo 2 > outputs/web/src/page.js").await;
+    let found = artifact_paths(&client, session).await;
+    assert_eq!(found, [json!("outputs/notes.md"), json!("outputs/web")]);
+}
+
+#[tokio::test]
+async fn forks_and_restores_have_what_their_version_has_and_the_first_version_is_the_template() {
+    let template = tempfile::tempdir().expect("a directory");
+    make_template(template.path());
+    let server = start_with(template.path()).await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: cd outputs && rm -r web run.sh && echo mine > notes.md").await;
+    let mine = ". ./documents ./notes.md mine";
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+
+    // Asleep and without its directories, it is what its version says.
+    let path = format!("/api/sessions/{session}/sandbox/stop");
+    client.post(&path, &json!({})).await.expect(StatusCode::NO_CONTENT);
+    let workspaces = server.directory().join("workspaces");
+    for workspace in fs::read_dir(&workspaces).expect("workspaces") {
+        fs::remove_dir_all(workspace.expect("an entry").path()).expect("removed");
+    }
+    let told = flat(outputs(&client, session).await);
+    assert!(told.contains(mine), "{told}");
+
+    let fork = async |version: u32| {
+        let path = format!("/api/sessions/{session}/fork");
+        let made = client.post(&path, &json!({"version": version})).await.expect(StatusCode::CREATED);
+        made["sessionId"].as_str().expect("an id").parse::<SessionId>().expect("an id")
+    };
+    let told = flat(outputs(&client, fork(1).await).await);
+    assert!(told.contains(mine), "{told}");
+    let told = flat(outputs(&client, fork(0).await).await);
+    assert!(told.contains("./run.sh ./web") && told.contains("# As the template has it"), "{told}");
+
+    let path = format!("/api/sessions/{session}/restore");
+    client.post(&path, &json!({"version": 0})).await.expect(StatusCode::OK);
+    let told = flat(outputs(&client, session).await);
+    assert!(told.contains("./run.sh ./web") && told.contains("# As the template has it"), "{told}");
+}
+
+#[tokio::test]
+async fn a_template_that_cannot_be_read_is_said_before_the_server_starts() {
+    let server = TestServer::start().await;
+    let mut command = server.command(&["up", "--listen", "127.0.0.1:0"]);
+    let home = tempfile::tempdir().expect("a directory");
+    let output = command
+        .env("WARREN_HOME", home.path())
+        .env("WARREN_STORAGE_OUTPUTS_TEMPLATE_PATH", home.path().join("absent"))
+        .output()
+        .await
+        .expect("the program runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && complaint.contains("of the template"), "{complaint}");
+    assert!(complaint.contains("storage.outputs_template_path"), "{complaint}");
+}
