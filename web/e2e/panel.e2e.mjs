@@ -99,11 +99,16 @@ try {
     await page.goto(at("versions"));
     await page.getByRole("button", { name: "Version 4: Heat map and over-90 % list" }).waitFor();
     await page.locator(".diff mark").first().waitFor();
-    await page.getByText("replay differs at block 12").waitFor();
+    await page.getByText("replay differs at model call 12").waitFor();
     await shot("versions-light");
     await faults("versions");
-    await page.getByText("replay differs at block 12").click();
+    await page.getByText("replay differs at model call 12").click();
     await page.getByText("the command’s output differs").waitFor();
+    await page.getByText("11 of 12").waitFor();
+    await page.getByText("no tree of this run is kept").waitFor();
+    await page.getByText("1 tool said something else").click();
+    await page.getByText("ls printed another time").waitFor();
+    await faults("the report of a replay");
     await shot("replay-light");
     await page.getByRole("button", { name: "Close", exact: true }).click();
     await page.getByRole("button", { name: /Version 2/ }).click();

@@ -11,6 +11,15 @@ const needing = (paths, tell) => async (scene) => {
   return missing.length ? { skipped: `this server has no ${missing.join(", ")}` } : tell(scene);
 };
 
+/** An app with a script that tries to reach the page around it. */
+const APP = [
+  "run: mkdir -p outputs/app && cd outputs/app",
+  `printf '{"artifacts":[{"type":"web_app","name":"Clock","path":"app","command":"python3 -m http.server $PORT --bind 127.0.0.1"}]}' > ../manifest.json`,
+  `printf '<!doctype html><title>Clock</title><link rel=stylesheet href=style.css><body><p id=p></p><script src=clock.js></script>' > index.html`,
+  `printf 'p.textContent = "it works, on " + location.host; document.body.dataset.origin = location.origin; try { parent.window.pwned = 1; document.body.dataset.parent = "reached"; } catch { document.body.dataset.parent = "refused"; }' > clock.js`,
+  `printf 'p { color: rebeccapurple }' > style.css`,
+].join(" && ");
+
 const tab = (page, name) => page.getByRole("tab", { name: new RegExp(`^${name}`) }).click();
 
 export const STORIES = [
@@ -24,12 +33,36 @@ export const STORIES = [
       await shelf.getByRole("tab", { name: /sales\.csv/ }).click();
       await page.getByRole("tabpanel").getByText("North").first().waitFor();
       await person.idle();
-      await shelf.getByRole("tab", { name: /index\.html|dashboard/ }).click();
+      // What the run left stands in the conversation too, and opens beside it.
+      await person.log().getByRole("group", { name: "Made in this run" }).getByRole("button", { name: /index\.html|dashboard/ }).click();
       const frame = page.locator("iframe.preview");
       await frame.contentFrame().getByText("Revenue by month", { exact: false }).first().waitFor();
       assert.notEqual(new URL(await frame.getAttribute("src"), page.url()).host, new URL(page.url()).host);
       assert.deepEqual(await faults(page), []);
       if (pictures) await page.screenshot({ path: join(pictures, "artifact.png") });
+    }),
+  },
+  {
+    name: "a web app that an agent made is started when somebody looks, runs on a host of its own, and can be read",
+    tell: needing(["artifacts", "artifacts/{artifactId}/preview"], async ({ visit }) => {
+      const person = await visit();
+      const { page } = person;
+      await person.start(APP);
+      await person.idle();
+      await page.getByRole("tablist", { name: "Artifacts of this session" }).getByRole("tab", { name: /Clock/ }).click();
+      const frame = page.locator("iframe.preview");
+      await frame.contentFrame().getByText("it works, on", { exact: false }).waitFor();
+      // Its script ran, there and not here.
+      const origin = await frame.contentFrame().locator("body").getAttribute("data-origin");
+      assert.match(origin, /^http:\/\/[^/]+\.localhost:\d+$/);
+      assert.notEqual(origin, new URL(page.url()).origin);
+      assert.equal(await page.evaluate(() => "pwned" in window), false);
+      assert.equal(await frame.contentFrame().locator("body").getAttribute("data-parent"), "refused");
+      await page.getByRole("button", { name: "Code", exact: true }).click();
+      await page.locator(".app-code .code").getByText("clock.js", { exact: false }).first().waitFor();
+      await page.getByRole("group", { name: "Files of the app" }).getByRole("button", { name: "style.css" }).click();
+      await page.locator(".app-code .code").getByText("rebeccapurple", { exact: false }).waitFor();
+      assert.deepEqual(await faults(page), []);
     }),
   },
   {
@@ -64,8 +97,11 @@ export const STORIES = [
       await person.idle();
       await person.send("run: echo more >> notes.md");
       await person.sees("Saved v2");
-      await tab(page, "Versions");
-      await page.getByRole("button", { name: /^Version 2:/ }).click();
+      // The line in the conversation leads to its version, and again after another was looked at.
+      for (const version of [1, 2]) {
+        await person.log().getByRole("button", { name: `Diff of v${version}` }).click();
+        await page.getByRole("button", { name: new RegExp(`^Version ${version}:`), pressed: true }).waitFor();
+      }
       await page.getByRole("region", { name: "Changes to notes.md" }).getByText("more").waitFor();
       assert.deepEqual(await faults(page), []);
       if (pictures) await page.screenshot({ path: join(pictures, "versions.png") });

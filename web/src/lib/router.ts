@@ -5,7 +5,7 @@ export type Tab = "artifacts" | "files" | "versions" | "activity";
 
 export type Route =
   | { at: "home" }
-  | { at: "session"; sessionId: string; tab: Tab | null; subagent: string | null }
+  | { at: "session"; sessionId: string; tab: Tab | null; subagent: string | null; version: number | null; artifact: string | null }
   | { at: "overview" }
   | { at: "doctor" }
   | { at: "settings" }
@@ -28,6 +28,8 @@ export function parse(path: string, search: string): Route {
       sessionId: decodeURIComponent(second),
       tab: tab !== null && TABS.includes(tab) ? (tab as Tab) : null,
       subagent: query.get("subagent"),
+      version: /^\d{1,9}$/.test(query.get("version") ?? "") ? Number(query.get("version")) : null,
+      artifact: query.get("artifact"),
     };
   }
   return { at: "unknown", path };
@@ -35,6 +37,12 @@ export function parse(path: string, search: string): Route {
 
 export const sessionPath = (sessionId: string, tab?: Tab | null): string =>
   `/sessions/${encodeURIComponent(sessionId)}${tab ? `?tab=${tab}` : ""}`;
+
+/** The versions of a session with one of them chosen. */
+export const versionPath = (sessionId: string, version: number): string => `${sessionPath(sessionId, "versions")}&version=${version}`;
+
+/** The artifacts of a session with one of them chosen. */
+export const artifactPath = (sessionId: string, artifact: string): string => `${sessionPath(sessionId, "artifacts")}&artifact=${encodeURIComponent(artifact)}`;
 
 const watchers = new Set<() => void>();
 const tell = () => watchers.forEach((watcher) => watcher());

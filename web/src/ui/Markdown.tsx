@@ -104,7 +104,7 @@ function CodeBox({ lang, text, open }: { lang: string; text: string; open: boole
   const pieces = useMemo(() => (open ? [{ text, className: "" }] : highlight(text, lang)), [text, lang, open]);
   return (
     <div className="codebox">
-      <pre tabIndex={0} aria-label={lang ? `Code, ${lang}` : "Code"}>
+      <pre tabIndex={0} role="group" aria-label={lang ? `Code, ${lang}` : "Code"}>
         <code>
           <Pieces pieces={pieces} />
         </code>

@@ -7,6 +7,7 @@ import { Icon } from "~/ui/Icon";
 import { Segment } from "~/ui/Segment";
 import { hasSource, KINDS } from "../viewers/kinds";
 import { Viewer } from "../viewers/Viewer";
+import { AppCode } from "./AppCode";
 import { Preview } from "./Preview";
 
 type Props = { sessionId: string; artifact: Artifact };
@@ -38,7 +39,7 @@ export function ArtifactFrame({ sessionId, artifact }: Props) {
           <span className="grow" />
           {runs && artifact.port ? <><Dot state="run" label="Live" />live</> : <span className="num">{bytes(artifact.sizeBytes)}</span>}
         </span>
-        {(runs || hasSource(artifact.path)) && artifact.kind !== "web_app" && (
+        {(runs || hasSource(artifact.path)) && (
           <Segment label="How to show it" value={mode} onChange={setMode} choices={[{ value: "preview", label: "Preview" }, { value: "code", label: "Code" }]} />
         )}
         {runs && <Button icon="phone" aria-label="Phone size" aria-pressed={isPhone} title="Phone size" onClick={() => setPhone(!isPhone)} />}
@@ -49,6 +50,8 @@ export function ArtifactFrame({ sessionId, artifact }: Props) {
       <div className={`stage ${isPhone ? "phone" : ""}`}>
         {runs && mode === "preview" ? (
           <Preview key={round} sessionId={sessionId} artifact={artifact} />
+        ) : artifact.kind === "web_app" ? (
+          <AppCode sessionId={sessionId} folder={artifact.path} stamp={`${now} ${round}`} />
         ) : (
           <Viewer id={`artifact ${artifact.id}`} path={artifact.path} as={mode === "code" ? "text" : KINDS[artifact.kind]?.view} stamp={`${now} ${round}`} load={() => client.artifactContent(sessionId, artifact.id)} download={source} />
         )}

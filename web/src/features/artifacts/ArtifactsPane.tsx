@@ -1,6 +1,6 @@
 import { useArtifacts, type Artifact } from "@warren/react";
-import { useState } from "react";
 import { visible } from "~/lib/ansi";
+import { artifactPath, navigate, useRoute } from "~/lib/router";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Empty, Failed, Skeleton } from "~/ui/Notice";
@@ -11,7 +11,8 @@ import { VersionStrip } from "./VersionStrip";
 /** What the agent made worth showing: a shelf, and one of them in a frame. */
 export function ArtifactsPane({ sessionId }: { sessionId: string }) {
   const { state, error, artifacts, refresh } = useArtifacts(sessionId);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const route = useRoute();
+  const chosen = route.at === "session" ? route.artifact : null;
   if (state === "loading" && artifacts.length === 0) return <Skeleton rows={3} height={56} />;
   if (state === "failed" && artifacts.length === 0) {
     return <Failed title="The artifacts could not be read" action={<Button look="line" onClick={() => void refresh()}>Try again</Button>}>{error instanceof Error ? error.message : ""}</Failed>;
@@ -24,7 +25,7 @@ export function ArtifactsPane({ sessionId }: { sessionId: string }) {
         {artifacts.map((one) => {
           const { icon, name } = KINDS[one.kind] ?? KINDS.code;
           return (
-            <button key={one.id} type="button" role="tab" aria-selected={one === artifact} onClick={() => setChosen(one.id)}>
+            <button key={one.id} type="button" role="tab" aria-selected={one === artifact} onClick={() => navigate(artifactPath(sessionId, one.id), "replace")}>
               <span className="k"><Icon name={icon} size="s" />{name}</span>
               <b className="cut"><bdi>{visible(one.name)}</bdi></b>
             </button>

@@ -15,7 +15,9 @@ export function VersionStrip({ sessionId, artifact }: { sessionId: string; artif
   const numbers = versions.map((version) => version.version).filter((n) => n > 0).slice(0, MOST).reverse();
   const known = changed.data?.versions.map((version) => version.version) ?? [artifact.createdVersion, artifact.updatedVersion];
   const has = new Set(known.filter((n): n is number => typeof n === "number"));
-  const isNewer = (artifact.updatedVersion ?? artifact.createdVersion) == null;
+  // An event tells its number and not the version that will keep it: one made since then does.
+  const changedAt = artifact.updatedSeq ?? artifact.createdSeq ?? Infinity;
+  const isNewer = (artifact.updatedVersion ?? artifact.createdVersion) == null && !versions.some((version) => version.seq >= changedAt);
   if (numbers.length === 0 && !isNewer) return <div className="strip" />;
   const label = `Changed in ${[...has].map((n) => `v${n}`).join(", ") || "no version yet"}${isNewer ? ", and not saved yet" : ""}`;
   return (

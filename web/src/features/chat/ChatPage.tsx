@@ -1,6 +1,6 @@
 import { useAgentSession, useLive, useVersions, useWarrenClient, WarrenError } from "@warren/react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { navigate, sessionPath, type Tab } from "~/lib/router";
+import { artifactPath, navigate, sessionPath, versionPath, type Tab } from "~/lib/router";
 import { agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
 import { Confirm } from "~/ui/Confirm";
@@ -103,7 +103,8 @@ function Loaded({ sessionId, tab, subagent }: Props) {
     held: useMemo(() => new Set(open.flatMap((one) => one.toolUseId ?? [])), [open]),
     nameOf: (conversation) => (conversation === "main" ? agentName(session.type) : (store.state.subagents.get(conversation)?.name ?? "A subagent")),
     openBeside: (conversation) => navigate(`${sessionPath(sessionId)}?subagent=${encodeURIComponent(conversation)}`),
-    openDiff: (version) => navigate(`${sessionPath(sessionId, "versions")}&version=${version}`),
+    openDiff: (version) => navigate(versionPath(sessionId, version)),
+    openArtifact: (id) => navigate(artifactPath(sessionId, id)),
     answer: mayRun ? (approvalId, decision, more) => client.answer(approvalId, { decision, ...more }) : null,
     fork: person.mayRun ? (version) => setAsk({ fork: version }) : null,
     again: mayRun && !running ? again : null,
@@ -181,10 +182,10 @@ function useVersionFacts(sessionId: string): readonly VersionFact[] {
     const all = new Map<number, VersionFact>();
     for (const one of news) all.set(one.version, { ...one, at: Date.parse(one.at) });
     for (const one of versions) all.set(one.version, { ...one, at: Date.parse(one.createdAt) });
-    return [...all.values()].map(({ version, cause, files, blocks, costUSD, at, runId }) => {
+    return [...all.values()].map(({ version, cause, files, blocks, costUSD, at, seq, runId }) => {
       const run = runId === undefined ? undefined : runs.get(runId);
       const ms = run?.startedAt && run.endedAt ? Date.parse(run.endedAt) - Date.parse(run.startedAt) : undefined;
-      return { version, cause, files, blocks, costUSD: costUSD ?? run?.costUSD, at, runId, ms };
+      return { version, cause, files, blocks, costUSD: costUSD ?? run?.costUSD, at, seq, runId, ms };
     });
   }, [versions, news, runs]);
 }

@@ -137,7 +137,7 @@ export const BootSteps = memo(function BootSteps({ boot, agent }: { boot: Boot; 
   const now = useNow(!boot.done);
   return (
     <Step icon="shield" look={boot.done ? "" : "run"}>
-      <ul className="boots" role="status">
+      <ul className="boots">
         <li className="head">
           Initializing sandbox…<span className="num">{took(Math.max(0, now - boot.since))}</span>
         </li>

@@ -26,7 +26,7 @@ export const Output = memo(function Output({ text, live = false, label = "Output
           Show all {count(lines.length)} lines
         </button>
       )}
-      <pre className="out" tabIndex={0} aria-label={label}>
+      <pre className="out" tabIndex={0} role="group" aria-label={label}>
         {lines.slice(-n).map((line, at) => (
           <OutputLine key={earlier + at} line={line} />
         ))}

@@ -5,6 +5,7 @@ import { AgentText } from "./AgentText";
 import { useChat } from "./context";
 import type { MarkValue, PageRow } from "./marks";
 import { BootSteps, ErrorLine, Retrying, RunEnded, SavedLine, SystemLine } from "./Notices";
+import { Made } from "./Made";
 import { Plan } from "./Plan";
 import { Reads } from "./Reads";
 import { SubagentCard } from "./SubagentCard";
@@ -51,6 +52,8 @@ function MarkView({ value, last }: { value: MarkValue; last: boolean }) {
     }
     case "saved":
       return <SavedLine saved={value} onDiff={() => chat.openDiff(value.version)} onFork={chat.fork && (() => chat.fork?.(value.version))} />;
+    case "made":
+      return <Made things={value.things} onOpen={chat.openArtifact} />;
     case "ended":
       return <RunEnded ended={value} latest={last} onContinue={chat.again} onBack={chat.back && (() => chat.back?.(value.version))} />;
     case "boot":

@@ -13,6 +13,7 @@ export interface Chat {
   nameOf: (conversationId: string) => string;
   openBeside: (conversationId: string) => void;
   openDiff: (version: number) => void;
+  openArtifact: (id: string) => void;
   /** Nothing for those who may only read. */
   answer: Answer | null;
   fork: ((version: number) => void) | null;

@@ -37,7 +37,13 @@ it("shows a message on its way once: in the conversation, or above the composer"
 it("gives the same list until one of its marks changes", () => {
   const builder = new MarkBuilder();
   const one = state([run("b", { status: "failed" })]);
-  const first = builder.build(one, [{ version: 1, cause: "run", at: 2 }], []);
-  expect(builder.build(one, [{ version: 1, cause: "run", at: 2 }], [])).toBe(first);
-  expect(builder.build(one, [{ version: 1, cause: "run", at: 2 }, { version: 2, cause: "run", at: 3 }], [])).not.toBe(first);
+  const first = builder.build(one, [{ version: 1, cause: "run", at: 2, seq: 20 }], []);
+  expect(builder.build(one, [{ version: 1, cause: "run", at: 2, seq: 20 }], [])).toBe(first);
+  expect(builder.build(one, [{ version: 1, cause: "run", at: 2, seq: 20 }, { version: 2, cause: "run", at: 3, seq: 30 }], [])).not.toBe(first);
+});
+
+it("puts what a run made before the version that keeps it", () => {
+  const made = new Map([[1, [{ id: "a", name: "a.md", kind: "markdown" as const, is: "new" as const }]]]);
+  const marks = new MarkBuilder().build(state([run("a", {})]), [{ version: 1, cause: "run", at: 2, seq: 20 }], [], made);
+  expect(marks.map((mark) => mark.key)).toEqual(["made-1", "v-1"]);
 });

@@ -1,6 +1,7 @@
 /** What happened beside the blocks, gathered from what a session's store knows. Pure. */
 import type { Approval, PendingMessage, Run, SessionState } from "@warren/react";
 import { guardsOf, inWords } from "../shell/isolation";
+import type { Thing } from "./things";
 import type { Boot, Ended, Saved } from "./Notices";
 import type { Mark, Row } from "./rows";
 
@@ -8,6 +9,7 @@ import type { Mark, Row } from "./rows";
 export type MarkValue =
   | { is: "approval"; approval: Approval }
   | ({ is: "saved" } & Saved)
+  | { is: "made"; version: number; things: readonly Thing[] }
   | ({ is: "ended" } & Ended)
   | ({ is: "boot" } & Boot)
   | { is: "retrying"; attempt: number; reason: string; nextAt: number | null }
@@ -17,7 +19,9 @@ export type PageMark = Mark<MarkValue>;
 export type PageRow = Row<MarkValue>;
 
 /** A version as a conversation shows it, wherever it was learned. */
-export type VersionFact = Saved & { at: number; runId?: string };
+export type VersionFact = Saved & { at: number; seq: number; runId?: string };
+
+const NOTHING: ReadonlyMap<number, readonly Thing[]> = new Map();
 
 /** Gathers marks and keeps those that did not change, so that their rows do not either. */
 export class MarkBuilder {
@@ -25,10 +29,10 @@ export class MarkBuilder {
   private last: readonly PageMark[] = [];
 
   /** All marks of a session in the order of time. The same list until one of them changes. */
-  build(state: SessionState, versions: readonly VersionFact[], pending: readonly PendingMessage[]): readonly PageMark[] {
+  build(state: SessionState, versions: readonly VersionFact[], pending: readonly PendingMessage[], made: ReadonlyMap<number, readonly Thing[]> = NOTHING): readonly PageMark[] {
     const all = [
       ...state.approvals.values().map((approval) => this.keep(`ask-${approval.approvalId}`, Date.parse(approval.requestedAt), { is: "approval", approval }, approval.toolUseId ?? null)),
-      ...versions.filter((version) => version.version > 0).map((version) => this.keep(`v-${version.version}`, version.at, { is: "saved", ...version })),
+      ...versions.filter((version) => version.version > 0).flatMap((version) => this.saved(version, made.get(version.version))),
       ...state.runs.values().flatMap((run) => this.ended(run, state)),
       ...this.boot(state),
       ...this.retrying(state),
@@ -37,6 +41,12 @@ export class MarkBuilder {
     this.known = new Map(all.map((mark) => [mark.key, mark]));
     if (all.length !== this.last.length || all.some((mark, at) => mark !== this.last[at])) this.last = all;
     return this.last;
+  }
+
+  /** A version, and before it what was made in it. */
+  private saved({ seq: _, ...version }: VersionFact, things: readonly Thing[] | undefined): PageMark[] {
+    const saved = this.keep(`v-${version.version}`, version.at, { is: "saved", ...version });
+    return things ? [this.keep(`made-${version.version}`, version.at, { is: "made", version: version.version, things }), saved] : [saved];
   }
 
   private ended(run: Run, state: SessionState): PageMark[] {
@@ -66,7 +76,7 @@ export class MarkBuilder {
     const before = this.known.get(key);
     if (before && before.at === at && sameValue(before.value, value)) return before;
     if (value.is === "approval") return { mark: "approval", key, at, toolUseId, value };
-    const mark = { saved: "saved", ended: "ended", boot: "boot", retrying: "retry", unsent: "pending" } as const;
+    const mark = { saved: "saved", made: "made", ended: "ended", boot: "boot", retrying: "retry", unsent: "pending" } as const;
     return { mark: mark[value.is], key, at, value };
   }
 }

@@ -14,7 +14,7 @@ export interface Tool {
 /** What happened beside the blocks; `at` is when, in milliseconds. */
 export type Mark<T = unknown> =
   | { mark: "approval"; key: string; at: number; toolUseId: string | null; value: T }
-  | { mark: "saved" | "ended" | "boot" | "retry" | "pending"; key: string; at: number; value: T };
+  | { mark: "saved" | "made" | "ended" | "boot" | "retry" | "pending"; key: string; at: number; value: T };
 
 /** One row. Rows of the same content are the same object, so that a row is drawn again only when it changed. */
 export type Row<T = unknown> =
@@ -164,7 +164,7 @@ function withMarks<T>(rows: Row<T>[], marks: readonly Mark<T>[]): Row<T>[] {
   return out;
 }
 
-const isOfRun = (mark: Mark): boolean => mark.mark === "saved" || mark.mark === "ended" || mark.mark === "pending";
+const isOfRun = (mark: Mark): boolean => mark.mark === "saved" || mark.mark === "made" || mark.mark === "ended" || mark.mark === "pending";
 const rowOf = <T>(mark: Mark<T>): Row<T> => ({ kind: "mark", key: mark.key, mark });
 
 function startOf(row: Row): number | null {

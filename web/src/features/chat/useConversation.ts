@@ -1,5 +1,6 @@
-import { useLive, type SessionStore } from "@warren/react";
+import { useArtifacts, useLive, type SessionStore } from "@warren/react";
 import { useMemo } from "react";
+import { madeIn } from "./things";
 import { MarkBuilder, type MarkValue, type PageRow, type VersionFact } from "./marks";
 import { RowBuilder } from "./rows";
 
@@ -16,7 +17,9 @@ export function useConversation(store: SessionStore, versions: readonly VersionF
   useLive(id, ["session"], (live) => live.state.runtime);
   useLive(id, ["retrying"], (live) => live.state.retrying);
   const renamed = useMemo(() => new Map(items.filter((item) => item.key !== item.id).map((item) => [item.id, item.key])), [items]);
-  const marks = builders.marks.build(store.state, versions, pending);
+  const { artifacts } = useArtifacts(id);
+  const made = useMemo(() => madeIn(artifacts, versions), [artifacts, versions]);
+  const marks = builders.marks.build(store.state, versions, pending, made);
   const rows = builders.rows.build(blocks, marks);
   if (rows !== builders.of) {
     const keys = rows.map((row) => renamed.get(row.key) ?? row.key);

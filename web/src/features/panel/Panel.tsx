@@ -20,7 +20,8 @@ export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
   const { session } = useAgentSession(sessionId);
   const width = usePanelWidth(tab === "files" || tab === "versions" ? 540 : 456);
   const Pane = PANES[tab];
-  const since = changes.length;
+  const saved = versions[0]?.seq ?? 0;
+  const since = changes.filter((change) => change.seq > saved).length;
   return (
     <aside className="panel" aria-label="Panel">
       <div className="panel-grip" role="separator" aria-label="Width of the panel" aria-orientation="vertical" aria-valuemin={360} aria-valuemax={900} aria-valuenow={width.px} tabIndex={0} {...width.grip} />
@@ -32,7 +33,7 @@ export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
           items={[
             { value: "artifacts", label: "Artifacts", note: artifacts.length || undefined },
             { value: "files", label: "Files", note: since ? `${since} changed` : undefined },
-            { value: "versions", label: "Versions", note: versions.length || session?.version || undefined },
+            { value: "versions", label: "Versions", note: versions.filter((version) => version.version > 0).length || session?.version || undefined },
             { value: "activity", label: "Activity" },
           ]}
         />

@@ -163,10 +163,10 @@ function Foot() {
         Overview
       </a>
       <div className="row foot-row">
-        <Menu label={`Signed in as ${person.name}`} className="nav grow" items={[{ label: "Sign out", icon: "key", onChoose: () => void signOut() }]}>
+        <Menu label={`Signed in as ${person.name}${person.mayRun ? "" : " reads only"}`} className="nav grow" items={[{ label: "Sign out", icon: "key", onChoose: () => void signOut() }]}>
           <Avatar />
           <span className="cut">{person.name}</span>
-          {!person.mayRun && <span className="chip">reads only</span>}
+          {!person.mayRun && <> <span className="chip">reads only</span></>}
         </Menu>
         <a className="btn ghost sq" href="/settings" aria-label="Settings" title="Settings" aria-current={route.at === "settings" ? "page" : undefined} onClick={follow}>
           <Icon name="gear" />

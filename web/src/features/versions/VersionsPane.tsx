@@ -1,7 +1,7 @@
 import { useAgentSession, useSessionList, useVersions, useWorkspaceFiles, type Version } from "@warren/react";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { plural } from "~/lib/format";
-import { navigate, sessionPath } from "~/lib/router";
+import { navigate, sessionPath, useRoute, versionPath } from "~/lib/router";
 import { Button } from "~/ui/Button";
 import { Dot } from "~/ui/Dot";
 import { AgentMark } from "~/ui/AgentMark";
@@ -20,7 +20,8 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
   const { changes } = useWorkspaceFiles(sessionId);
   const { sessions } = useSessionList();
   const replays = useReplays(sessionId);
-  const [chosen, setChosen] = useState<number | null>(null);
+  const route = useRoute();
+  const chosen = route.at === "session" ? route.version : null;
   const forks = useMemo(() => sessions.filter((other) => other.forkedFrom?.sessionId === sessionId), [sessions, sessionId]);
   if (all.state === "loading") return <Skeleton rows={5} height={50} />;
   if (all.state === "failed" && all.versions.length === 0) {
@@ -43,7 +44,7 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
             isLatest={version === all.versions[0]}
             replay={replays.ofRun(version.runId)}
             actions={{ ...all, replay: replays.start }}
-            onSelect={() => setChosen(version.version)}
+            onSelect={() => navigate(versionPath(sessionId, version.version), "replace")}
           >
             {forks.filter((fork) => fork.forkedFrom?.version === version.version).map((fork) => (
               <a key={fork.sessionId} className="vn fork" href={sessionPath(fork.sessionId)} onClick={(event) => { event.preventDefault(); navigate(sessionPath(fork.sessionId)); }}>

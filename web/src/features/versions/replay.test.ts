@@ -8,7 +8,7 @@ const replay = (more: Partial<Replay>) => ({ status: "done", differences: [], ..
 test("a replay says whether it came out the same, and where it did not", () => {
   expect(inShort(replay({ status: "running" })).text).toBe("Replaying…");
   expect(inShort(replay({ diverged: false })).text).toBe("Replayed, same files");
-  expect(inShort(replay({ diverged: true, firstDivergence: { kind: "event", index: 12, message: "x" } })).text).toBe("replay differs at block 12");
+  expect(inShort(replay({ diverged: true, firstDivergence: { kind: "event", index: 12, message: "x" } })).text).toBe("replay differs at model call 12");
   expect(inShort(replay({ diverged: true })).text).toBe("replay differs");
   expect(inShort(replay({ status: "failed" })).tone).toBe("bad");
 });

@@ -8,7 +8,7 @@ export function inShort(replay: Replay): Short {
   if (replay.status === "failed") return { text: "Replay failed", tone: "bad" };
   if (!replay.diverged) return { text: "Replayed, same files", tone: "" };
   const at = replay.firstDivergence?.index;
-  return { text: at === undefined || at === null ? "replay differs" : `replay differs at block ${at}`, tone: "warn" };
+  return { text: at === undefined || at === null ? "replay differs" : `replay differs at model call ${at}`, tone: "warn" };
 }
 
 export const wrong = (replay: Replay): string =>

@@ -68,9 +68,11 @@ export type Replay = {
   status: "running" | "done" | "failed";
   diverged?: boolean;
   firstDivergence?: Divergence;
-  differences: unknown[];
+  differences: { conversationId?: string; toolUseId?: string; message: string; diff?: string }[];
+  calls?: { compared: number; equal: number };
   events: { compared: number; equal: number };
   files: { compared: number; equal: number; different: string[] };
+  notes?: string[];
   error?: string | { message: string };
   startedAt: string;
   endedAt?: string;
