@@ -142,3 +142,20 @@ test("an approval waits until it is resolved", async () => {
   server.record({ type: "approval_resolved", runId: "r", approvalId: "x", decision: "allow", by: "mara" });
   expect(store.state.approvals.values()).toMatchObject([{ approvalId: "x", resolution: { decision: "allow", by: "mara" } }]);
 });
+
+test("a run that begins while the session is being read is not missed", async () => {
+  const server = new FakeServer();
+  const run = { runId: "r", sessionId: "s", status: "queued", content: "go", options: {}, createdAt: at, usage: {}, seq: 1 };
+  server.answers["GET /api/sessions/s/runs"] = () => ({ runs: [{ ...run }] });
+  server.answers["GET /api/sessions/s"] = async () => {
+    await Promise.resolve();
+    // The session is read after this, so no event after its number tells of it.
+    server.record({ type: "run_started", runId: "r", input: "go", baseVersion: 0 });
+    run.status = "running";
+    server.loadedSeq = server.log.length;
+    return server.session();
+  };
+  const { store } = await started(server);
+  await settle();
+  expect(store.state.runs.get("r")?.status).toBe("running");
+});

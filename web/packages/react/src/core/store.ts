@@ -136,8 +136,11 @@ export class SessionStore {
   async #load(generation: number) {
     const isCurrent = () => generation === this.#generation && this.#users > 0;
     try {
-      const [data, runs, approvals] = await Promise.all([
-        this.client.session(this.sessionId),
+      // The session first, because its number is where following begins: runs and approvals read before it could miss
+      // what happened in between, which no event tells again. Read after it they are as new or newer, and events that
+      // they already know change nothing in the end.
+      const data = await this.client.session(this.sessionId);
+      const [runs, approvals] = await Promise.all([
         this.client.runs(this.sessionId),
         this.client.approvals({ sessionId: this.sessionId }),
       ]);

@@ -53,7 +53,7 @@ export class FakeServer implements Transport {
     if (this.isDown) throw new ConnectionError("down");
     const key = `${call.method ?? "GET"} ${path}`;
     const answer = this.answers[key];
-    if (answer) return Response.json(answer(call) ?? null);
+    if (answer) return Response.json((await answer(call)) ?? null);
     if (key === "GET /api/sessions/s") return Response.json(this.session());
     if (path.endsWith("/runs")) return Response.json({ runs: [] });
     if (path === "/api/approvals") return Response.json({ approvals: [] });
