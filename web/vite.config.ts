@@ -27,6 +27,6 @@ export default defineConfig({
   server: { proxy: { "/api": server, "/auth": server, "/socket.io": { target: server, ws: true } } },
   test: {
     environment: "happy-dom",
-    include: ["src/**/*.test.{ts,tsx}", "packages/*/src/**/*.test.{ts,tsx}"],
+    include: ["src/**/*.test.{ts,tsx}", "packages/*/src/**/*.test.{ts,tsx}", "packages/*/test/**/*.test.ts"],
   },
 });

@@ -68,6 +68,7 @@ fn page(environment: &Environment, summary: &mut Summary) -> Option<Web> {
         web.as_ref().map_or(Ok(()), Web::install)?;
         Ok(web)
     })??;
+    summary.step("page: generated types", || web.script("codegen:check", &[]));
     summary.step("page: types", || web.script("check", &[]));
     summary.step("page: tests", || web.script("test", &[]));
     summary.step("page: build", || web.build());

@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventOf } from "./socketio";
+import { eventOf, refused } from "./socketio";
 
 const envelope = { seq: 4, sessionId: "s", conversationId: "main", timestamp: "t", runId: "r" };
 
@@ -25,4 +27,32 @@ test("every message of the socket is the entry it was made from", () => {
     expect(eventOf(name, { ...envelope, ...payload }), name).toEqual({ ...envelope, ...body });
   }
   expect(eventOf("error", { ...envelope, message: "x" })).toBeNull();
+});
+
+/** Entries as the server tells them: what `crates/wire` is tested with. */
+const PROJECTIONS = join(import.meta.dirname, "../../../../../crates/wire/fixtures/projections");
+type Told = { event: Record<string, unknown>; socket: { name: string; payload: Record<string, unknown> }[] };
+const told = readdirSync(PROJECTIONS).flatMap((file) =>
+  readFileSync(join(PROJECTIONS, file), "utf8").trim().split("\n").map((line) => JSON.parse(line) as Told));
+
+/** Without fields that say nothing: a message spells them out as null, an entry leaves them out. */
+const bare = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(bare)
+  : typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null).map(([key, one]) => [key, bare(one)]))
+  : value;
+
+test("what the server tells by socket becomes the entries it was made from, each once", () => {
+  expect(told.length).toBeGreaterThan(30);
+  for (const { event, socket } of told) {
+    const lines = socket.flatMap(({ name, payload }) => eventOf(name, payload) ?? []);
+    // A conversation that was shortened is told as the block that says so.
+    if (event.type === "context_compacted") expect(lines.map((line) => line.type)).toEqual(["block_complete"]);
+    else expect(lines.map(bare), String(event.type)).toEqual(socket.length ? [bare(event)] : []);
+  }
+});
+
+test("a refused join says why, in the server's words", () => {
+  const error = refused({ status: 404, code: "NOT_FOUND", detail: "there is no session `x`" });
+  expect(error).toMatchObject({ status: 404, problem: { code: "NOT_FOUND", detail: "there is no session `x`" } });
+  expect(refused("no").problem).toMatchObject({ detail: "no" });
 });

@@ -14,7 +14,7 @@ export type SocketLike = {
   connected: boolean;
 };
 
-type Ack = { ok?: boolean; lastSeq?: number; error?: { message?: string; code?: string } | string };
+type Ack = { ok?: boolean; lastSeq?: number; error?: { detail?: string; message?: string; code?: string; status?: number } | string };
 
 /** `socket` is one connection (`io(url, { auth: { token } })`) that all sessions share. */
 export function socketTransport(socket: SocketLike, options: SseOptions = {}): Transport {
@@ -77,10 +77,11 @@ function once(socket: SocketLike, feed: Feed<never>) {
   return { end, stop };
 }
 
-function refused(error: NonNullable<Ack["error"]>): WarrenError {
-  const { message, code } = typeof error === "string" ? { message: error, code: undefined } : error;
-  const problem = { detail: message ?? "refused", code: code ?? "FORBIDDEN" } as WarrenError["problem"];
-  return new WarrenError(403, problem, "The server refused.");
+export function refused(error: NonNullable<Ack["error"]>): WarrenError {
+  // The server sends a problem document, as it does over HTTP.
+  const told = typeof error === "string" ? { detail: error } : error;
+  const problem = { ...told, detail: told.detail ?? told.message ?? "refused", code: told.code ?? "FORBIDDEN" } as WarrenError["problem"];
+  return new WarrenError(told.status ?? 403, problem, "The server refused.");
 }
 
 const RUN = /^session:run:(queued|started|completed|failed|interrupted)$/;
@@ -130,6 +131,10 @@ function single(name: string, rest: Fields): Fields | null {
       return { type: "approval_requested", ...(rest.approval as Fields) };
     case "session:approval:resolved":
       return { type: "approval_resolved", ...(rest.resolution as Fields) };
+    case "session:created":
+      return created(rest);
+    case "session:log:compacted":
+      return { type: "log_compacted", ...rest };
     case "session:version:committed":
       return { type: "version_committed", ...rest };
     case "session:options:update":
@@ -141,6 +146,11 @@ function single(name: string, rest: Fields): Fields | null {
     default:
       return null;
   }
+}
+
+/** The socket calls the agent's type `type`, as its list of sessions does. */
+function created({ type, agentProfileReference, ...rest }: Fields): Fields {
+  return { ...rest, type: "session_created", agentType: type, profile: agentProfileReference };
 }
 
 function blockUpdate(rest: Fields): Fields {
