@@ -185,6 +185,64 @@ async fn idle_commits_what_changed_and_a_workspace_that_is_gone_is_built_again()
     assert!(said(&again).contains("kept\nlate"), "{}", said(&again));
 }
 
+/// Where the packs of the only partition are.
+fn packs(server: &TestServer) -> std::path::PathBuf {
+    let mut partitions = std::fs::read_dir(server.directory().join("trees/trees")).expect("trees");
+    partitions.next().expect("a partition").expect("an entry").path().join("packs")
+}
+
+#[tokio::test]
+async fn a_sandbox_whose_files_cannot_be_committed_does_not_end_until_they_can() {
+    let server = Setup::new().config("[sandbox]\nidle_timeout_seconds = 2").start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let first = client.run(session, "run: echo kept > a.txt").await;
+    let (packs, away) = (packs(&server), server.directory().join("away"));
+    std::fs::rename(&packs, &away).expect("moved away");
+    std::fs::write(&packs, "no directory").expect("in its place");
+    let tree = server.directory().join("workspaces").join(session.to_string()).join("tree");
+    std::fs::write(tree.join("b.txt"), "late\n").expect("a change that is in no version");
+
+    let mut events = client.events(session, first.last().unwrap().seq).await;
+    let sandbox = |event: &warren_testkit::TestEvent| event.json["runtime"]["sandbox"].clone();
+    let told = events.until(|event| sandbox(event)["statusMessage"].is_string()).await;
+    let shown = sandbox(told.last().unwrap());
+    assert!(shown["statusMessage"].as_str().unwrap().contains("could not be committed"), "{shown:#}");
+    assert_eq!(shown["status"], "ready", "{shown:#}");
+    let refused = client.post(&of(session, "sandbox/stop"), &json!({})).await;
+    assert_eq!(refused.refusal().1, "SANDBOX_ERROR", "{:#}", refused.body);
+    let alive = client.get("/api/sandboxes").await.expect(StatusCode::OK);
+    assert_eq!(alive["sandboxes"].as_array().map(Vec::len), Some(1), "{alive:#}");
+    assert_eq!(list(&client, session).await["head"], json!({"version": 1, "dirty": true}));
+
+    std::fs::remove_file(&packs).expect("removed");
+    std::fs::rename(&away, &packs).expect("repaired");
+    let ended = events.until(|event| sandbox(event)["status"] == "terminated").await;
+    let committed = ended.iter().find(|event| event.kind() == "version_committed").expect("a version first");
+    assert_eq!((&committed.json["version"], &committed.json["cause"]), (&json!(2), &json!("idle")));
+    assert_eq!(file(&client, session, 2, "b.txt").await, (200, json!("late\n")));
+    assert_eq!(list(&client, session).await["head"], json!({"version": 2, "dirty": false}));
+}
+
+#[tokio::test]
+async fn what_takes_too_much_while_no_run_goes_on_is_committed_before_its_sandbox_ends() {
+    let server = Setup::new().config("[sandbox.resource_limits]\ndisk = \"64MiB\"").start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let greedy = "run: (until [ -e go ]; do sleep 0.1; done; for n in 1 2 3 4 5; do head -c 20000000 /dev/zero > big$n.bin; done) > /dev/null 2>&1 &";
+    let first = client.run(session, greedy).await;
+    assert_eq!(first.last().unwrap().kind(), "run_completed");
+    let tree = server.directory().join("workspaces").join(session.to_string()).join("tree");
+    std::fs::write(tree.join("go"), "").expect("the sign to begin");
+    let mut events = client.events(session, first.last().unwrap().seq).await;
+    let ended = events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
+    let why = ended.last().unwrap().json["runtime"]["sandbox"]["statusMessage"].to_string();
+    assert!(why.contains("bytes on disk"), "{why}");
+    assert!(kinds(&ended).contains(&"version_committed"), "{:?}", kinds(&ended));
+    assert_eq!(list(&client, session).await["head"], json!({"version": 2, "dirty": false}));
+    assert_eq!(file(&client, session, 2, "big1.bin").await.0, 200);
+}
+
 #[tokio::test]
 async fn a_stale_base_is_a_conflict_that_names_the_current_version_and_can_be_tried_again() {
     let server = TestServer::start().await;
@@ -269,4 +327,62 @@ fn damage(directory: &std::path::Path) -> usize {
         }
     }
     n_damaged
+}
+
+/// The worked example of `docs/versions.md`: each command, and the lines that it shows.
+fn worked_example() -> Vec<(String, Vec<String>)> {
+    let page = include_str!("../../../../docs/versions.md");
+    let mut steps: Vec<(String, Vec<String>)> = Vec::new();
+    for block in page.split("```console\n").skip(1) {
+        for line in block.split("```").next().expect("a block").lines() {
+            match (line.strip_prefix("$ warren "), steps.last_mut()) {
+                (Some(command), _) => steps.push((command.to_owned(), Vec::new())),
+                (None, Some((_, shown))) => shown.push(line.to_owned()),
+                (None, None) => panic!("`{line}` is shown by nothing"),
+            }
+        }
+    }
+    steps
+}
+
+/// The words of a command as a shell reads them.
+async fn words(command: &str) -> Vec<String> {
+    let script = format!("printf '%s\\0' {command}");
+    let output = tokio::process::Command::new("sh").args(["-c", &script]).output().await.expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+/// Whether a line is the one of the page, in which `…` stands for anything.
+fn is_like(line: &str, expected: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (line, expected) = (plain(line), plain(expected));
+    let mut parts = expected.split('…').map(str::trim);
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = line.strip_prefix(first) else { return false };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = if part.is_empty() { "" } else { after };
+    }
+    rest.is_empty()
+}
+
+#[tokio::test]
+async fn the_worked_example_runs_as_it_is_written() {
+    let server = TestServer::start().await;
+    let steps = worked_example();
+    for verb in ["run", "versions", "diff", "label", "replay", "fork", "restore"] {
+        assert!(steps.iter().any(|(command, _)| command.starts_with(verb)), "{verb} is not in the example");
+    }
+    for (command, expected) in steps {
+        let words = words(&command).await;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let output = server.command(&words).output().await.expect("the command runs");
+        let (shown, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{command}: {shown}{errors}");
+        for line in &expected {
+            assert!(shown.lines().any(|shown| is_like(shown, line)), "{command}: {line}\n{shown}{errors}");
+        }
+    }
 }

@@ -350,8 +350,18 @@ impl SessionTask {
                 Ok(())
             }
             // What an earlier run left running took it, and this is told only once.
-            None => self.stop_sandbox(&message).await,
+            None => self.end_greedy(message).await,
         }
+    }
+
+    /// Ends a sandbox that takes too much while no run is going on. What it left is committed first; where that fails it ends
+    /// all the same, because it would take more: its directories stay as they are, and the next sandbox begins with them.
+    async fn end_greedy(&mut self, message: String) -> Result<(), RecordError> {
+        let why = match self.keep_before_end().await? {
+            Ok(()) => message,
+            Err(error) => format!("{message}; its files stay where they are, in no version: {error}"),
+        };
+        self.stop_sandbox(&why).await
     }
 
     /// Says why the sandbox goes on although it is idle, once.
