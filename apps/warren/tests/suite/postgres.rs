@@ -1,10 +1,19 @@
 //! The whole server on PostgreSQL.
 
+use std::{os::unix::fs::symlink, path::Path};
+
 use reqwest::StatusCode;
 use serde_json::json;
-use warren_testkit::{Setup, TestPostgres};
+use warren_domain::{RunId, Seq};
+use warren_testkit::{Setup, TestAnswer, TestPostgres};
 
-use super::session::{assert_contiguous, said};
+use super::{
+    session::{assert_contiguous, said},
+    versions::{file, list, of},
+};
+
+/// How often two servers are sent a message for the same session at once.
+const ROUNDS: u64 = 8;
 
 #[tokio::test]
 async fn a_server_on_postgresql_runs_streams_survives_a_kill_and_reads_everything_back() {
@@ -37,5 +46,74 @@ async fn a_server_on_postgresql_runs_streams_survives_a_kill_and_reads_everythin
     let list = client.get("/api/sessions").await.expect(StatusCode::OK);
     assert_eq!(list["sessions"][0]["sessionId"], json!(session));
     server.stop().await;
+    postgres.remove().await;
+}
+
+/// Gives the second server the first one's files, as a store that both reach would.
+fn share(first: &Path, second: &Path) {
+    for place in ["trees", "blobs"] {
+        let own = second.join(place);
+        if own.exists() {
+            std::fs::remove_dir_all(&own).expect("removed");
+        }
+        symlink(first.join(place), own).expect("shared");
+    }
+}
+
+/// Exactly one of two was taken; the other was refused as the documentation says. Says which was taken.
+#[track_caller]
+fn winner(answers: &[TestAnswer; 2]) -> usize {
+    let is_taken = |answer: &TestAnswer| answer.status == StatusCode::ACCEPTED;
+    let taken: Vec<usize> = (0..2).filter(|n| is_taken(&answers[*n])).collect();
+    assert_eq!(taken.len(), 1, "{answers:#?}");
+    let refusal = answers[1 - taken[0]].refusal();
+    assert!([(409, "SESSION_ELSEWHERE"), (409, "VERSION_CONFLICT")].contains(&refusal), "{refusal:?}");
+    taken[0]
+}
+
+#[tokio::test]
+async fn of_two_servers_that_get_a_message_for_the_same_session_at_once_one_carries_it_out() {
+    let Some(postgres) = TestPostgres::new().await else { return };
+    let start = || Setup::new().variable("WARREN_STORAGE_DATABASE_URL", &postgres.url()).start();
+    let (mut first, mut second) = (start().await, start().await);
+    second.stop().await;
+    share(first.directory(), second.directory());
+    second.restart().await;
+    // A server that finds no token in its directory makes a new one, which counts from then on for both.
+    let clients = [first.admin().with_token(second.token()), second.admin()];
+    let session = clients[0].session_create().await;
+    let mut n_won = [0; 2];
+    for version in 0..ROUNDS {
+        let body = json!({"content": "run: echo line >> lines.txt", "baseVersion": version});
+        let path = of(session, "messages");
+        let (one, two) = tokio::join!(clients[0].post(&path, &body), clients[1].post(&path, &body));
+        let answers = [one, two];
+        let won = winner(&answers);
+        n_won[won] += 1;
+        let taken = &answers[won].body;
+        let run: RunId = taken["runId"].as_str().expect("a run").parse().expect("an id");
+        let mut events = clients[won].events(session, Seq(0)).await;
+        let seen = events.until(|event| event.ends_run(run)).await;
+        assert_eq!(seen.last().expect("events").kind(), "run_completed", "round {version}");
+        // Whoever has it lets go of it, so that both can have it in the next round.
+        clients[won].post(&of(session, "unload"), &json!({})).await.expect(StatusCode::OK);
+    }
+    println!("the first won {} times, the second {} times", n_won[0], n_won[1]);
+    for client in &clients {
+        assert_contiguous(&client.log(session).await);
+        let all = list(client, session).await;
+        assert_eq!(all["head"], json!({"version": ROUNDS, "dirty": false}));
+        let numbers: Vec<_> =
+            all["versions"].as_array().expect("versions").iter().map(|one| one["version"].clone()).collect();
+        assert_eq!(
+            numbers,
+            (0..=ROUNDS).rev().map(|n| json!(n)).collect::<Vec<_>>(),
+            "none twice, none lost"
+        );
+        let lines = "line\n".repeat(ROUNDS as usize);
+        assert_eq!(file(client, session, ROUNDS, "lines.txt").await, (200, json!(lines)));
+    }
+    first.stop().await;
+    second.stop().await;
     postgres.remove().await;
 }
