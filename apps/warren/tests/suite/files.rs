@@ -95,6 +95,97 @@ async fn what_an_agent_makes_is_told_while_it_is_made_and_belongs_to_its_run() {
     assert_eq!(changes, ["updated", "created"]);
 }
 
+#[tokio::test]
+async fn files_come_from_the_version_when_the_directories_are_gone_and_nothing_wakes() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let made = "run: mkdir -p a/b outputs && printf 0123456789 > a/b/c.txt && printf '# Hi' > outputs/note.md && \
+                printf x > /user-input/in.txt && ln -s a link";
+    client.run(session, made).await;
+    stop(&client, session).await;
+    let left = get(&client, session, "fs").await;
+    assert_eq!(left["source"], "live");
+    for place in ["sessions", "workspaces"] {
+        std::fs::remove_dir_all(server.directory().join(place).join(session.to_string())).expect("removed");
+    }
+    let kept = get(&client, session, "fs").await;
+    let names = |listing: &Value| -> Vec<(Value, Value)> {
+        let entries = listing["entries"].as_array().expect("a list").iter();
+        entries.map(|it| (it["path"].clone(), it["kind"].clone())).collect()
+    };
+    assert_eq!((&kept["source"], names(&kept)), (&json!("version"), names(&left)));
+    let deep = get(&client, session, "fs?path=a/b").await;
+    assert_eq!(names(&deep), [(json!("a/b/c.txt"), json!("file"))]);
+    assert_eq!(names(&get(&client, session, "fs?path=/user-input").await).len(), 1);
+
+    let path = format!("/api/sessions/{session}/fs/read?path=a/b/c.txt");
+    let whole = client.get(&path).await;
+    assert_eq!(whole.status, StatusCode::OK);
+    assert_eq!(whole.headers["content-length"], "10");
+    let part = client.send(client.request(Method::GET, &path).header("range", "bytes=2-4")).await;
+    assert_eq!((part.status, &part.body), (StatusCode::PARTIAL_CONTENT, &json!(234)));
+    assert_eq!(part.headers["content-range"], "bytes 2-4/10");
+    let id = artifacts(&client, session).await[0]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(get(&client, session, &format!("artifacts/{id}/content")).await, json!("# Hi"));
+    let absent = client.get(&format!("/api/sessions/{session}/fs/read?path=a/absent")).await;
+    assert_eq!(absent.refusal(), (404, "NOT_FOUND"));
+    for path in ["a", "link", "link/b/c.txt"] {
+        let refused = client.get(&format!("/api/sessions/{session}/fs/read?path={path}")).await;
+        assert!(refused.status.is_client_error(), "{path}: {}", refused.status);
+    }
+    assert!(is_asleep(&get(&client, session, "").await), "reading made no sandbox");
+
+    // What is there and older than the version is not believed either.
+    let events = client.run(session, "run: printf new > a/b/c.txt; cat /user-input/in.txt").await;
+    assert!(said(&events).contains('x'));
+    stop(&client, session).await;
+    let note = server.directory().join("sessions").join(session.to_string()).join("version");
+    std::fs::write(&note, "1").expect("written");
+    assert_eq!(get(&client, session, "fs").await["source"], "version");
+    assert_eq!(get(&client, session, "fs/read?path=a/b/c.txt").await, json!("new"));
+}
+
+#[tokio::test]
+async fn a_form_of_files_goes_into_a_real_sandbox_all_of_it_or_nothing() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let part = |name: &str, content: &str| {
+        format!(
+            "--XX\r\ncontent-disposition: form-data; name=\"f\"; filename=\"{name}\"\r\n\r\n{content}\r\n"
+        )
+    };
+    let upload = async |to: &str, parts: &[(&str, &str)]| {
+        let body: String = parts.iter().map(|(name, content)| part(name, content)).collect();
+        let request = client
+            .request(Method::POST, &format!("/api/sessions/{session}/fs/upload{to}"))
+            .header("content-type", "multipart/form-data; boundary=XX")
+            .body(format!("{body}--XX--\r\n"));
+        client.send(request).await
+    };
+    let long = "0123456789".repeat(30_000);
+    let taken = upload("", &[("a.csv", "1,2"), ("ü b.txt", &long)]).await.expect(StatusCode::CREATED);
+    assert_eq!(taken["files"][1]["sizeBytes"], 300_000);
+    let events =
+        client.run(session, "run: wc -c < '/user-input/ü b.txt'; id -u; stat -c %u /user-input/a.csv").await;
+    let told = said(&events);
+    assert!(told.contains("300000"), "{told}");
+
+    let refused = upload("", &[("new.txt", "x"), ("a.csv", "y")]).await;
+    assert_eq!(refused.refusal(), (409, "CONFLICT"));
+    let elsewhere = upload("?path=data/in", &[("c.txt", "here")]).await.expect(StatusCode::CREATED);
+    assert_eq!(elsewhere["files"][0]["path"], "data/in/c.txt");
+    let refused = upload("?path=data/in", &[("d.txt", "x"), ("c.txt", "y")]).await;
+    assert_eq!(refused.refusal(), (409, "CONFLICT"));
+    let listed =
+        [get(&client, session, "fs?path=/user-input").await, get(&client, session, "fs?path=data/in").await];
+    let counts = listed.map(|it| it["entries"].as_array().expect("a list").len());
+    assert_eq!(counts, [2, 1], "nothing of a refused form stays");
+    let nowhere = upload("?path=/knowledge", &[("k.txt", "x")]).await;
+    assert_eq!(nowhere.refusal(), (403, "FORBIDDEN"));
+}
+
 /// Asks for a preview and goes in, as a browser does; gives the host and the cookie.
 async fn enter(server: &TestServer, session: SessionId, id: &str) -> (String, String) {
     let client = server.admin();

@@ -1,4 +1,6 @@
-//! Sessions' files: from the sandbox while there is one, else from the directory it left.
+//! Sessions' files: from the sandbox while there is one, else from the directory it left, else from the latest version.
+
+mod kept;
 
 use std::io::SeekFrom;
 
@@ -14,6 +16,7 @@ use warren_guest_api::{
 };
 use warren_sandbox::{CallError, Guest};
 
+use self::kept::Kept;
 use super::SessionManager;
 use crate::{
     api::{
@@ -36,11 +39,13 @@ const DEPTH: u32 = 64;
 const CHUNK: usize = 64 * 1024;
 
 /// Where a session's files can be had right now.
-pub(super) enum Source {
+enum Source {
     /// Its sandbox.
     Live(Guest, FilePath),
     /// What its sandbox left.
     Still(Still),
+    /// What the next sandbox will be given.
+    Version(Kept),
 }
 
 #[async_trait]
@@ -66,6 +71,7 @@ impl Files for SessionManager {
                     blocking(move || still.stat(&own)).await?.map_err(|error| missing(&place, &error))?;
                 Ok(FileEntry { path: place.shown(), ..found })
             }
+            Source::Version(kept) => kept.stat(&place).await,
         }
     }
 
@@ -98,6 +104,7 @@ impl Files for SessionManager {
                 let bytes = ReaderStream::with_capacity(limited, CHUNK).map_err(broken).boxed();
                 Ok(FileContent { entry: FileEntry { path: place.shown(), ..found }, bytes })
             }
+            Source::Version(kept) => kept.read(&place, part).await,
         }
     }
 
@@ -149,7 +156,9 @@ impl SessionManager {
         limit: usize,
     ) -> Result<FileListing, SessionError> {
         let place = VolumePath::parse(path)?;
-        let (entries, is_truncated) = match self.source(session, &place).await? {
+        let source = self.source(session, &place).await?;
+        let from = if matches!(source, Source::Version(_)) { FilesFrom::Version } else { FilesFrom::Live };
+        let (entries, is_truncated) = match source {
             Source::Live(guest, at) => {
                 let excludes = DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect();
                 let limit = u32::try_from(limit).unwrap_or(u32::MAX);
@@ -167,10 +176,11 @@ impl SessionManager {
                     listed => listed.map_err(|error| missing(&place, &error))?,
                 }
             }
+            Source::Version(kept) => kept.list(&place, depth, limit).await?,
         };
         let named = |entry: FileEntry| FileEntry { path: place.join(&entry.path).shown(), ..entry };
         let entries = entries.into_iter().map(named).collect();
-        Ok(FileListing { path: place.shown(), from: FilesFrom::Live, entries, is_truncated })
+        Ok(FileListing { path: place.shown(), from, entries, is_truncated })
     }
 
     /// Where to read. Never makes a sandbox, nor an owner.
@@ -182,6 +192,9 @@ impl SessionManager {
             return Ok(Source::Live(guest, at));
         }
         let places = Places::of(&self.shared.options.directory, session, record.workspace_id);
+        if let Some(kept) = self.kept(&record, &places, place.volume).await? {
+            return Ok(Source::Version(kept));
+        }
         let root = match place.volume {
             Volume::Workspace => places.workspace,
             Volume::UserInput => places.user_input,

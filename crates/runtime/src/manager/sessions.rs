@@ -183,7 +183,7 @@ impl SessionManager {
     }
 
     /// Whether another session works in the same workspace. Its directory then stays, with its user number.
-    async fn is_shared(&self, record: &SessionRecord) -> Result<bool, SessionError> {
+    pub(super) async fn is_shared(&self, record: &SessionRecord) -> Result<bool, SessionError> {
         let mut query = SessionQuery {
             partition: Some(record.partition.clone()),
             project: Some(record.project_id),

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use warren_domain::{Head, Session, SessionId, Version};
 use warren_store::VersionRecord;
 
+pub(super) use self::files::{tree_of, unread};
 use super::SessionManager;
 use crate::{
     api::{Fork, Forked, SessionError, VersionDiff, VersionList, Versions},

@@ -82,7 +82,7 @@ impl SessionManager {
 }
 
 /// The tree of a version whose files are kept.
-pub(super) fn tree_of(version: &VersionRecord) -> Result<TreeId, SessionError> {
+pub(in crate::manager) fn tree_of(version: &VersionRecord) -> Result<TreeId, SessionError> {
     if version.expired {
         return Err(expired(version.version));
     }
@@ -114,7 +114,7 @@ fn no_path(path: &str) -> SessionError {
     }
 }
 
-fn unread(path: &str, error: ReadTreeError) -> SessionError {
+pub(in crate::manager) fn unread(path: &str, error: ReadTreeError) -> SessionError {
     match error {
         ReadTreeError::NotFound { .. } => SessionError::not_found("file", path.escape_debug()),
         ReadTreeError::WrongKind { .. } => {
