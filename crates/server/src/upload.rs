@@ -20,7 +20,7 @@ use crate::failure::Failure;
 /// The largest file.
 const MAX_FILE: u64 = 50_000_000;
 
-/// How many files a session's uploads may be, and how many bytes all of them.
+/// How many files may lie in `/user-input`, and how many bytes all of them; elsewhere, how much one form may bring.
 const MAX_FILES: usize = 20;
 const MAX_SESSION: u64 = 200_000_000;
 
@@ -46,9 +46,14 @@ impl<'a> Upload<'a> {
         session: SessionId,
         directory: String,
     ) -> Result<Self, Failure> {
-        let before = runtime.files().file_walk(session, USER_INPUT).await?;
-        let files = before.entries.iter().filter(|entry| entry.kind == FileKind::File);
-        let (n_files, n_bytes) = files.fold((0, 0), |(n, bytes), entry| (n + 1, bytes + entry.size_bytes));
+        let (n_files, n_bytes) = if is_user_input(&directory) {
+            let before = runtime.files().file_walk(session, USER_INPUT).await?;
+            let files = before.entries.iter().filter(|entry| entry.kind == FileKind::File);
+            files.fold((0, 0), |(n, bytes), entry| (n + 1, bytes + entry.size_bytes))
+        } else {
+            // In the workspace nobody can tell what was uploaded from what was made: there the sandbox's disk is the limit.
+            (0, 0)
+        };
         Ok(Self {
             runtime,
             session,
@@ -138,6 +143,12 @@ fn counted(
     })
 }
 
+/// Whether a directory is where uploads are counted, however it is written.
+fn is_user_input(directory: &str) -> bool {
+    let first = directory.split('/').find(|name| !matches!(*name, "" | "."));
+    directory.starts_with('/') && first == Some(&USER_INPUT[1..])
+}
+
 /// A file's name is a name and nothing else.
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_plain = !matches!(name, "" | "." | "..")
@@ -167,7 +178,17 @@ fn not_a_form(error: &multer::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::check_name;
+    use super::{check_name, is_user_input};
+
+    #[test]
+    fn uploads_are_counted_however_their_directory_is_written() {
+        for directory in ["/user-input", "/user-input/", "//user-input/a", "/./user-input/./b"] {
+            assert!(is_user_input(directory), "{directory}");
+        }
+        for directory in ["", "user-input", "/workspace/user-input", "/user-inputs", "/outputs"] {
+            assert!(!is_user_input(directory), "{directory}");
+        }
+    }
 
     #[test]
     fn only_a_name_is_a_name() {

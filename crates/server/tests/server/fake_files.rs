@@ -115,6 +115,7 @@ impl Files for FakeFiles {
     }
 
     async fn file_remove(&self, _: SessionId, path: &str) -> Result<(), SessionError> {
+        let path = path.strip_prefix("/workspace/").unwrap_or(path);
         self.content.lock().expect("a lock").remove(path).map(|_| ()).ok_or_else(|| missing(path))
     }
 }

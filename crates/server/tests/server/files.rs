@@ -212,3 +212,27 @@ async fn an_artifacts_content_is_its_file_and_an_app_has_none() {
     assert_eq!(get(&server, &format!("{base}/{session}"), &[]).await.problem(), "NOT_FOUND");
     assert_eq!(get(&server, &format!("{base}/x"), &[]).await.problem(), "NOT_FOUND");
 }
+
+#[tokio::test]
+async fn what_is_uploaded_into_the_workspace_is_bounded_by_the_form_and_not_by_what_is_there() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let to = async |directory: &str, body: Vec<u8>| {
+        let path = format!("/api/sessions/{session}/fs/upload?path={directory}");
+        let request = request(Method::POST, &path, Some(&server.owner)).header(header::CONTENT_TYPE, MEDIA);
+        server.call(request.body(Body::from(body)).expect("a request")).await
+    };
+    for n in 0..20 {
+        server.runtime.files.put(&format!("/user-input/{n}"), b"x");
+        server.runtime.files.put(&format!("data/{n}"), b"x");
+    }
+    for full in ["/user-input", "/user-input/", "//user-input/deeper"] {
+        assert_eq!(to(full, form(&[("more.txt", b"x")])).await.problem(), "TOO_LARGE", "{full}");
+    }
+    assert_eq!(to("data", form(&[("more.txt", b"x")])).await.status, StatusCode::CREATED);
+    let names: Vec<String> = (0..21).map(|n| format!("new-{n}.txt")).collect();
+    let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"x"[..])).collect();
+    assert_eq!(to("data", form(&many)).await.problem(), "TOO_LARGE");
+    let n_left = server.runtime.files.paths().iter().filter(|path| path.starts_with("data/new")).count();
+    assert_eq!(n_left, 0, "all of a form or none");
+}
