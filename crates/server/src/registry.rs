@@ -19,6 +19,7 @@ macro_rules! boxed {
 #[expect(clippy::too_many_lines, reason = "a flat match that only routes: one call an arm")]
 pub(crate) fn handler(name: RouteName) -> Handler {
     match name {
+        RouteName::AgentGet => boxed!(agents::get),
         RouteName::AgentInstall => boxed!(agents::install),
         RouteName::AgentList => boxed!(agents::list),
         RouteName::AgentRemove => boxed!(agents::remove),

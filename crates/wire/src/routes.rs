@@ -217,6 +217,7 @@ macro_rules! names {
 }
 
 names! {
+    AgentGet = "agent_get",
     AgentInstall = "agent_install",
     AgentList = "agent_list",
     AgentRemove = "agent_remove",

@@ -112,6 +112,10 @@ pub const ROUTES: &[Route] = &[
     row(Name::AgentList, Get, "/api/agents", "Lists agents, and which of their programs are installed")
         .needs(Read, Visible)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentList") }]),
+    row(Name::AgentGet, Get, "/api/agents/{agent}", "One agent, and whether its program is installed")
+        .needs(Read, Visible)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentItem") }])
+        .fails(&[Code::NotFound]),
     row(Name::AgentInstall, Post, "/api/agents/{agent}", "Installs an agent's program, and waits for it")
         .needs(Admin, Server)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentItem") }])

@@ -3,6 +3,8 @@
 use anyhow::Result;
 use serde::Serialize;
 use warren_config::Config;
+use warren_env::Env;
+use warren_programs::Programs;
 use warren_sandbox::{Isolation, Probe};
 
 use crate::{
@@ -25,9 +27,19 @@ struct Findings {
     server: Option<Holder>,
     isolation: Option<Probe>,
     agents: Vec<String>,
+    /// The agents' programs that can be installed, and which of them are.
+    programs: Vec<Program>,
     models: Vec<Model>,
     /// What is missing; the first ones keep agents from running.
     problems: Vec<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Program {
+    name: String,
+    installed: bool,
+    version: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -67,12 +79,14 @@ async fn examine(setting: &Setting) -> Result<Findings> {
         server: running(setting).await,
         isolation: None,
         agents: warren_agents::adapters().iter().map(|agent| agent.agent_type().to_string()).collect(),
+        programs: Vec::new(),
         models: Vec::new(),
         problems: Vec::new(),
     };
     let required = match setting.load() {
         Ok(loaded) => {
             findings.look_at_models(&loaded.config);
+            findings.look_at_programs(&loaded.config);
             embed::required_layers(&loaded.config)
         }
         Err(error) => {
@@ -116,6 +130,17 @@ impl Findings {
         }
     }
 
+    fn look_at_programs(&mut self, config: &Config) {
+        let known = Programs::new(embed::programs(config), Env::system()).list();
+        self.programs = known
+            .into_iter()
+            .map(|status| {
+                let version = status.installed.map(|installed| installed.version);
+                Program { name: status.agent.name.to_owned(), installed: version.is_some(), version }
+            })
+            .collect();
+    }
+
     fn look_at_isolation(&mut self, probe: Probe, required: &[warren_sandbox::Layer]) {
         let missing = probe.isolation.missing(required);
         for found in &probe.hints {
@@ -148,6 +173,10 @@ impl Findings {
             fact("sandbox", &format!("{}, {version}", probe.backend));
         }
         fact("agents", &self.agents.join(", "));
+        for program in &self.programs {
+            let version = program.version.as_deref().unwrap_or("not installed");
+            fact("programs", &format!("{}, {version}", program.name));
+        }
         for model in &self.models {
             fact("models", &format!("{}, key {}, {}", model.provider, model.key, model.base_url));
         }

@@ -31,6 +31,12 @@ async fn an_agent_is_installed_runs_in_a_sandbox_without_network_and_is_removed(
     let row = shown.lines().find(|line| line.starts_with(AGENT)).expect("a row");
     assert!(code == Some(0) && row.ends_with("yes, 0.61.0"), "{shown}");
 
+    let (_, shown, _) = warren(&server, &["doctor", "--json"]).await;
+    let found: Value = serde_json::from_str(&shown).expect("JSON");
+    let programs = found["programs"].as_array().expect("a list");
+    let here: Vec<_> = programs.iter().filter(|it| it["installed"] == true).map(|it| &it["name"]).collect();
+    assert_eq!(here, [AGENT]);
+
     assert_eq!(warren(&server, &["agents", "remove", AGENT]).await.0, Some(0));
     let (code, _, complaint) = warren(&server, &["agents", "doctor", AGENT]).await;
     assert_eq!(code, Some(1));

@@ -135,6 +135,9 @@ async fn doctor_works_without_a_server_and_says_what_is_missing() {
         (&found["isolation"]["usable"], &found["models"][0]["key"]),
         (&true.into(), &"missing".into())
     );
+    let programs = found["programs"].as_array().expect("a list");
+    let codex = programs.iter().find(|program| program["name"] == "codex").expect("a program");
+    assert_eq!((&codex["installed"], &codex["version"]), (&false.into(), &serde_json::Value::Null));
     let problems = found["problems"].as_array().expect("a list");
     assert!(
         problems.iter().any(|problem| problem["hint"] == "export ANTHROPIC_API_KEY=… before `warren up`")

@@ -6,7 +6,7 @@ use warren_domain::SessionId;
 
 use super::SessionManager;
 use crate::{
-    api::{Force, SandboxReport, Sandboxes, SessionError},
+    api::{Agents as _, Force, SandboxReport, Sandboxes, SessionError},
     session::{Leave, Request},
 };
 
@@ -53,9 +53,14 @@ impl Sandboxes for SessionManager {
         let models: Vec<_> = self.shared.parts.models.describe().into_iter().map(|upstream| {
             json!({ "format": format!("{:?}", upstream.format), "target": upstream.target, "hasKey": upstream.has_key })
         }).collect();
+        let programs = self.agent_list().await.into_iter().filter_map(|agent| agent.program).map(|program| {
+            let version = program.installed.map(|(version, _)| version);
+            json!({ "name": program.name, "installed": version.is_some(), "version": version })
+        });
         json!({
             "isolation": self.shared.parts.backend.probe().await,
             "agents": agents,
+            "programs": programs.collect::<Vec<_>>(),
             "models": models,
         })
     }
