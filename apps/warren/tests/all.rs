@@ -5,6 +5,7 @@ mod suite {
     pub(crate) mod acp;
     pub(crate) mod agents;
     pub(crate) mod budget;
+    pub(crate) mod build;
     pub(crate) mod busy;
     pub(crate) mod chat;
     pub(crate) mod cli;
