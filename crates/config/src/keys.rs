@@ -176,6 +176,13 @@ pub const KEYS: &[Key] = &[
     ),
     key("retention.interval_seconds", Kind::Integer, "How often it is looked after what may go."),
     key(
+        "versions.exclude",
+        Kind::List,
+        "Names of directories that are left out of versions, wherever they are; the whole list. By default caches and \
+         dependencies that can be had again, such as `node_modules`, `.next` and `.venv`. A directory with a \
+         `CACHEDIR.TAG` is left out too; a `.gitignore` never counts.",
+    ),
+    key(
         "storage.outputs_template_path",
         Kind::Path,
         "A directory whose files are in the `outputs/` of every new session. If it is not set, the template that \

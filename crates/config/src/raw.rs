@@ -30,6 +30,7 @@ raw! {
         plans: RawPlans,
         storage: RawStorage,
         retention: RawRetention,
+        versions: RawVersions,
         egress: RawEgress,
         agents: RawAgents,
         previews: RawPreviews,
@@ -114,6 +115,11 @@ raw! {
         grace_seconds: Option<u64>,
         interval_seconds: Option<u64>,
     }
+}
+
+raw! {
+    /// `[versions]`
+    RawVersions { exclude: Option<Vec<String>>, }
 }
 
 raw! {

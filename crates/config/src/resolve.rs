@@ -40,6 +40,8 @@ pub struct Config {
     pub storage: Storage,
     /// What is kept of what was.
     pub retention: Retention,
+    /// Names of directories that no version has in it; the usual ones if absent.
+    pub excludes: Option<Vec<String>>,
     /// The egress proxy's part.
     pub egress: Egress,
     /// The part of whoever gets agents' programs.
@@ -167,6 +169,7 @@ impl Config {
             preview_base: preview_base(raw.previews.base_url)?,
             knowledge: raw.knowledge.base_path.map(|path| directory.join(path)),
             retention: retention(&raw.retention)?,
+            excludes: excludes(raw.versions.exclude)?,
             egress: outside::egress(raw.egress)?,
             agents: outside::agents(raw.agents, directory, environment)?,
             models: models::resolve(raw.models, directory, environment)?,
@@ -331,6 +334,14 @@ fn retention(raw: &RawRetention) -> Result<Retention, ConfigError> {
             3600,
         )?),
     })
+}
+
+fn excludes(written: Option<Vec<String>>) -> Result<Option<Vec<String>>, ConfigError> {
+    let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains('/');
+    match written.iter().flatten().find(|name| !is_name(name)) {
+        Some(wrong) => Err(invalid("versions.exclude", wrong, "write names of directories, without a `/`")),
+        None => Ok(written),
+    }
 }
 
 fn database(written: Option<String>, directory: &Path) -> Result<Database, ConfigError> {

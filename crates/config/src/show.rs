@@ -38,6 +38,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("retention.deltas_days", config.retention.deltas_days.to_string()),
         ("retention.grace_seconds", config.retention.grace.as_secs().to_string()),
         ("retention.interval_seconds", config.retention.interval.as_secs().to_string()),
+        ("versions.exclude", config.excludes.as_ref().map(|names| list(names)).unwrap_or_default()),
         (
             "storage.outputs_template_path",
             config.storage.outputs_template.as_deref().map(path).unwrap_or_default(),

@@ -8,7 +8,7 @@ use warren_domain::{BlobHash, NodeId, Partition, ProjectId};
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, Gateway as ModelGateway};
 use warren_sandbox::{Backend, Layer, Limits};
-use warren_snapshots::Snapshots;
+use warren_snapshots::{DEFAULT_EXCLUDES, Snapshots};
 use warren_store::{Live, Store};
 
 use crate::{api::PreviewHosts, template::Template};
@@ -54,6 +54,8 @@ pub struct Options {
     pub template: Option<Arc<Template>>,
     /// What is kept of what was, and for how long.
     pub retention: Retention,
+    /// Names of directories that no version has in it.
+    pub excludes: Vec<String>,
 }
 
 /// What is kept of what was, and for how long.
@@ -107,6 +109,7 @@ impl Options {
             previews: None,
             knowledge: None,
             template: None,
+            excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
         }
     }
 }

@@ -126,6 +126,7 @@ pub(super) fn runtime(
     listen: SocketAddr,
 ) -> Result<warren_runtime::Options> {
     let limits = &config.sandbox.limits;
+    let usual = warren_runtime::Options::new(node, directory.to_owned());
     Ok(warren_runtime::Options {
         idle: config.sandbox.idle_timeout,
         health_interval: config.sandbox.health_interval,
@@ -152,7 +153,8 @@ pub(super) fn runtime(
         previews: previews(config, listen),
         knowledge: config.knowledge.clone(),
         template: template(config)?.map(Arc::new),
-        ..warren_runtime::Options::new(node, directory.to_owned())
+        excludes: config.excludes.clone().unwrap_or_else(|| usual.excludes.clone()),
+        ..usual
     })
 }
 

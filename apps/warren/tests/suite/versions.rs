@@ -262,6 +262,20 @@ async fn a_stale_base_is_a_conflict_that_names_the_current_version_and_can_be_tr
 }
 
 #[tokio::test]
+async fn what_the_operator_excludes_is_in_no_version_and_what_is_not_excluded_is() {
+    let server = Setup::new().config("[versions]\nexclude = [\"build\"]").start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client
+        .run(session, "run: mkdir -p build node_modules/x && echo b > build/b && echo n > node_modules/x/n")
+        .await;
+    assert_eq!(file(&client, session, 1, "node_modules/x/n").await, (200, json!("n\n")));
+    assert_eq!(file(&client, session, 1, "build/b").await.0, 404);
+    let detail = client.get(&of(session, "versions/1")).await.expect(StatusCode::OK);
+    assert!(detail["excluded"].to_string().contains("build"), "{detail:#}");
+}
+
+#[tokio::test]
 async fn a_version_is_made_by_hand_named_and_downloaded() {
     let server = TestServer::start().await;
     let client = server.admin();

@@ -75,6 +75,8 @@ outputs_template_path = '/srv/template'
 base_url = 'https://preview.example.org'
 [knowledge]
 base_path = '/srv/knowledge'
+        [versions]
+        exclude = ["node_modules"]
 [egress]
         allow = ["example.org", "*.example.com:8443"]
         allow_private = ["10.0.0.5:8080"]
@@ -123,6 +125,7 @@ retention.daily_days = 30
 retention.deltas_days = 7
 retention.grace_seconds = 86400
 retention.interval_seconds = 3600
+versions.exclude = ["node_modules"]
 storage.outputs_template_path = "/srv/template"
 previews.base_url = "https://preview.example.org"
 knowledge.base_path = "/srv/knowledge"
@@ -230,6 +233,11 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "[runs]\nsoft_budget_percent = 101",
             "`runs.soft_budget_percent` cannot be `101`",
             "write a number from 1 to 100",
+        ),
+        (
+            "[versions]\nexclude = ['a/b']",
+            "`versions.exclude` cannot be `a/b`",
+            "write names of directories, without a `/`",
         ),
         ("listen = 3", "`DIR/warren.toml` is not a valid configuration", ""),
         ("listen", "`DIR/warren.toml` is not a valid configuration", ""),

@@ -149,10 +149,13 @@ impl SessionTask {
         self.sandbox.ready().ok_or(PrepareError::NoSandbox)?;
         let source = Source::directories(self.places().roots());
         let taking = async {
-            let request = TakeRequest::new(self.identity.session.to_string(), base);
             // A replay has the name of its session, and must not pass for its files.
-            let place = request.place.filter(|_| self.shared.directories == Directories::Stay);
-            let request = TakeRequest { place, ..request };
+            let stays = self.shared.directories == Directories::Stay;
+            let request = TakeRequest {
+                place: stays.then(|| self.identity.session.to_string()),
+                base,
+                excludes: self.shared.options.excludes.clone(),
+            };
             let taken = self.shared.parts.snapshots.take(&self.identity.partition, source, request);
             taken.await.map_err(PrepareError::Take)
         };
