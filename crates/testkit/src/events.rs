@@ -7,7 +7,7 @@ use serde_json::Value;
 use warren_domain::{Event, RunId, Seq};
 
 /// Nothing in a test takes this long unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One entry of a log.
 #[derive(Debug, Clone, PartialEq)]
