@@ -245,6 +245,10 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     for (file, error, hint) in cases {
         assert_eq!(refusal(file, &none), (error.to_owned(), hint.to_owned()), "{file}");
     }
+}
+
+#[test]
+fn a_variable_that_cannot_be_is_refused_by_its_name() {
     let environment = Environment::from([("WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS", "soon")]);
     let error =
         "the environment variable `WARREN_SANDBOX_IDLE_TIMEOUT_SECONDS` is not a whole number: `soon`";
