@@ -139,7 +139,12 @@ impl Core {
         let env = Env::system();
         let (tasks, store_tasks) = (Tasks::new(), Tasks::new());
 
-        let store = warren_store::open(options::store(config, directory), env.clone(), &store_tasks).await?;
+        let mut store =
+            warren_store::open(options::store(config, directory), env.clone(), &store_tasks).await?;
+        let storage = options::storage(config)?;
+        if let Some(storage) = &storage {
+            store.blobs = warren_store::blobs_on(storage.beside("blobs")?);
+        }
         let live = Live::new(&store, &store_tasks);
         let backend = Arc::new(Local::open(options::sandbox(directory)?, tasks.clone())?);
         let models = ModelGateway::new(options::models(config), env.clone())?;
@@ -151,7 +156,7 @@ impl Core {
         let parts = Parts {
             store,
             live,
-            snapshots: Snapshots::open(options::snapshots(config, directory), env.clone())?,
+            snapshots: Snapshots::open(options::snapshots(config, directory, storage), env.clone())?,
             backend: backend.clone(),
             models,
             egress: Egress::new(options::egress(config, address)?),

@@ -1,6 +1,10 @@
 //! Whole-server tests: the real program, real sandboxes, real transports; only the model is scripted.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may fail loudly")]
 
+/// The bucket that the tests of snapshots use.
+#[path = "../../../crates/snapshots/tests/suite/bucket.rs"]
+mod bucket;
+
 mod suite {
     pub(crate) mod acp;
     pub(crate) mod agents;
@@ -23,6 +27,7 @@ mod suite {
     pub(crate) mod replay;
     pub(crate) mod sandbox;
     pub(crate) mod session;
+    pub(crate) mod storage;
     pub(crate) mod stream;
     pub(crate) mod template;
     pub(crate) mod transcripts;

@@ -159,6 +159,14 @@ pub const KEYS: &[Key] = &[
         "`postgres://…` to keep everything in PostgreSQL, or `sqlite:PATH`. By default SQLite in the data directory.",
     ),
     key(
+        "storage.blobs_url",
+        Kind::Text,
+        "Where the bytes of blobs and of versions' files are kept: `s3://BUCKET/PREFIX?region=REGION&endpoint=URL`, of \
+         which all but the bucket may be left out, or `file:PATH`. The keys to a bucket are `AWS_ACCESS_KEY_ID` and \
+         `AWS_SECRET_ACCESS_KEY` of the server's environment. By default in the data directory. What was kept elsewhere \
+         is not moved.",
+    ),
+    key(
         "retention.versions",
         Kind::Integer,
         "How many versions of each session are kept, the newest. A version with a label is kept for ever.",

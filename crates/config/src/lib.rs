@@ -28,8 +28,8 @@ pub use keys::{KEYS, Key, Kind};
 pub use layers::{Loaded, Origin, load};
 pub use raw::RawConfig;
 pub use resolve::{
-    Agents, Config, Credentials, Database, Egress, Limits, Models, Plans, Price, Provider, Retention, Runs,
-    Sandbox, SandboxBackend, Server, Storage,
+    Agents, BlobStore, Config, Credentials, Database, Egress, Limits, Models, Plans, Price, Provider,
+    Retention, Runs, Sandbox, SandboxBackend, Server, Storage,
 };
 pub use secret::Secret;
 pub use show::show;

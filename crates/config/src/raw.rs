@@ -93,7 +93,11 @@ raw! {
 
 raw! {
     /// `[storage]`
-    RawStorage { database_url: Option<String>, outputs_template_path: Option<PathBuf>, }
+    RawStorage {
+        database_url: Option<String>,
+        blobs_url: Option<String>,
+        outputs_template_path: Option<PathBuf>,
+    }
 }
 
 raw! {

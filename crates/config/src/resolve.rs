@@ -120,6 +120,8 @@ pub struct Runs {
 pub struct Storage {
     /// Everything but the bytes of blobs.
     pub database: Database,
+    /// The bytes of blobs and of versions' files; in the data directory if absent.
+    pub blobs: Option<BlobStore>,
     /// What is in a new session's `outputs/`; the installed template if absent.
     pub outputs_template: Option<PathBuf>,
 }
@@ -137,6 +139,15 @@ pub struct Retention {
     pub grace: Duration,
     /// How often it is looked after.
     pub interval: Duration,
+}
+
+/// A place for bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlobStore {
+    /// `s3://BUCKET/PREFIX?region=…&endpoint=…`, or `file:PATH`.
+    pub url: String,
+    /// Who we are to the bucket, and the key to it.
+    pub keys: Option<(String, Secret)>,
 }
 
 /// Which database.
@@ -164,6 +175,7 @@ impl Config {
             plans: plans::plans(raw.plans)?,
             storage: Storage {
                 database: database(raw.storage.database_url, directory)?,
+                blobs: outside::blobs(raw.storage.blobs_url, directory, environment)?,
                 outputs_template: raw.storage.outputs_template_path.map(|path| directory.join(path)),
             },
             preview_base: preview_base(raw.previews.base_url)?,

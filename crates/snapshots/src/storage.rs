@@ -1,6 +1,10 @@
 //! Where packs are kept, and how that is written.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use object_store::{ObjectStore, prefix::PrefixStore};
+
+use crate::{OpenError, objects};
 
 /// A place for packs.
 #[derive(Debug, Clone)]
@@ -52,6 +56,11 @@ pub enum StorageUrlError {
 }
 
 impl Storage {
+    /// Opens it for something else that is to be kept there, under a name of its own.
+    pub fn beside(&self, name: &str) -> Result<Arc<dyn ObjectStore>, OpenError> {
+        Ok(Arc::new(PrefixStore::new(objects::open(self)?, name)))
+    }
+
     /// Reads `file:PATH`, or `s3://BUCKET/PREFIX?region=REGION&endpoint=URL` of which all but the bucket may be left out.
     pub fn from_url(url: &str, keys: Option<S3Keys>) -> Result<Self, StorageUrlError> {
         if let Some(path) = url.strip_prefix("file://").or(url.strip_prefix("file:")) {

@@ -15,6 +15,12 @@ pub(crate) struct ObjectBlobs {
     objects: Arc<dyn ObjectStore>,
 }
 
+/// Blobs in an object store that somebody else opened, in place of those of a directory.
+#[must_use]
+pub fn blobs_on(objects: Arc<dyn ObjectStore>) -> Arc<dyn Blobs> {
+    Arc::new(ObjectBlobs { objects })
+}
+
 /// What is kept under a hash is not what was put there.
 #[derive(Debug, thiserror::Error)]
 #[error("blob `{expected}` is damaged: its bytes hash to `{found}`")]

@@ -17,6 +17,7 @@ mod sql;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
+pub use blobs::blobs_on;
 pub use contract::{
     AcquireError, Approvals, Backend, Blobs, CommitError, EventLog, Leases, Profiles, Projects, ReadError,
     Replays, Runs, Sessions, Store, Tokens, Transcripts, Versions,

@@ -10,6 +10,7 @@ use warren_models::{
 };
 use warren_runtime::{Retention, Template, TemplateError, api::PreviewHosts};
 use warren_sandbox::{Layer, Limits};
+use warren_snapshots::{S3Keys, Storage};
 
 use super::LAUNCHER;
 use crate::report::Advised;
@@ -22,11 +23,28 @@ pub(super) fn store(config: &Config, directory: &Path) -> warren_store::Options 
     warren_store::Options { database, blobs_dir: directory.join("blobs") }
 }
 
-/// Where trees of files are kept.
-pub(super) fn snapshots(config: &Config, directory: &Path) -> warren_snapshots::Options {
+/// Where blobs and trees of files are kept, if not in the data directory.
+pub(super) fn storage(config: &Config) -> Result<Option<Storage>> {
+    let Some(blobs) = &config.storage.blobs else { return Ok(None) };
+    let keys = blobs
+        .keys
+        .as_ref()
+        .map(|(id, key)| S3Keys { access_key_id: id.clone(), secret_access_key: key.expose().to_owned() });
+    let storage = Storage::from_url(&blobs.url, keys).context("`storage.blobs_url` names no storage")?;
+    Ok(Some(storage))
+}
+
+/// How trees of files are kept. What files of this machine looked like stays here, wherever they are kept.
+pub(super) fn snapshots(
+    config: &Config,
+    directory: &Path,
+    storage: Option<Storage>,
+) -> warren_snapshots::Options {
+    let usual = warren_snapshots::Options::in_directory(directory.join("trees"));
     warren_snapshots::Options {
         grace: config.retention.grace,
-        ..warren_snapshots::Options::in_directory(directory.join("trees"))
+        storage: storage.unwrap_or_else(|| usual.storage.clone()),
+        ..usual
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::invalid;
+use super::{BlobStore, invalid};
 use crate::{
     ConfigError, Environment, Secret,
     raw::{RawAgents, RawEgress},
@@ -52,6 +52,37 @@ pub(super) fn egress(raw: RawEgress) -> Result<Egress, ConfigError> {
         ));
     }
     Ok(Egress { allow, allow_private })
+}
+
+/// Where bytes are kept. The keys to a bucket come from the variables that every program for such buckets reads.
+pub(super) fn blobs(
+    written: Option<String>,
+    directory: &Path,
+    environment: &Environment,
+) -> Result<Option<BlobStore>, ConfigError> {
+    let refused = |value: &str, hint| {
+        Err(ConfigError::Value { key: "storage.blobs_url", value: value.to_owned(), hint })
+    };
+    let Some(url) = written else { return Ok(None) };
+    if let Some(path) = url.strip_prefix("file://").or(url.strip_prefix("file:")).filter(|it| !it.is_empty())
+    {
+        let url = format!("file:{}", directory.join(path).display());
+        return Ok(Some(BlobStore { url, keys: None }));
+    }
+    if !url.starts_with("s3://") || url.contains('@') {
+        return refused(
+            "of that form",
+            "write `s3://BUCKET/PREFIX?region=REGION&endpoint=URL` or `file:PATH`",
+        );
+    }
+    let variable = |name| environment.get(name);
+    match (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY")) {
+        (Some(id), Some(key)) => Ok(Some(BlobStore { url, keys: Some((id.to_owned(), Secret::new(key))) })),
+        _ => refused(
+            "a bucket without its keys",
+            "export AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY before the server starts",
+        ),
+    }
 }
 
 pub(super) fn agents(

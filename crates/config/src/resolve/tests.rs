@@ -70,6 +70,7 @@ workspace_isolation = true
         project = "unlimited"
         [storage]
         database_url = "postgres://ada:s3cr3t@db.example.org/warren?sslpassword=x"
+blobs_url = 'file:/srv/blobs'
 outputs_template_path = '/srv/template'
         [previews]
 base_url = 'https://preview.example.org'
@@ -120,6 +121,7 @@ plans.paid.messages_per_week = 70
 plans.admin = "paid"
 plans.project = "unlimited"
 storage.database_url = "postgres://ada@db.example.org/warren"
+storage.blobs_url = "file:/srv/blobs"
 retention.versions = 20
 retention.daily_days = 30
 retention.deltas_days = 7
@@ -395,4 +397,21 @@ fn every_variable_sets_its_own_key() {
     variables.dedup();
     assert_eq!(variables.len(), n_variables);
     assert!(variables.iter().all(|name| docs().contains(name.as_str())));
+}
+
+#[test]
+fn a_bucket_needs_its_keys_and_they_are_in_no_text() {
+    let file = "[storage]\nblobs_url = 's3://b/p?region=eu-1'";
+    let (error, hint) = refusal(file, &Environment::default());
+    assert_eq!(error, "`storage.blobs_url` cannot be a bucket without its keys");
+    assert_eq!(hint, "export AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY before the server starts");
+    for wrong in ["b", "s3:b", "file:", "s3://me:key@b"] {
+        let (error, _) = refusal(&format!("[storage]\nblobs_url = '{wrong}'"), &Environment::default());
+        assert_eq!(error, "`storage.blobs_url` cannot be of that form", "{wrong}");
+    }
+    let keys = Environment::from([("AWS_ACCESS_KEY_ID", "me"), ("AWS_SECRET_ACCESS_KEY", "hidden-key")]);
+    let config = load_text(file, &keys).expect("a configuration").config;
+    let blobs = config.storage.blobs.clone().expect("a bucket");
+    assert_eq!(blobs.keys.as_ref().map(|(id, key)| (id.as_str(), key.expose())), Some(("me", "hidden-key")));
+    assert!(!format!("{config:?}{:?}", show(&config)).contains("hidden-key"));
 }
