@@ -3,11 +3,12 @@
 //! It prints drafts as they are recorded, and its transcript holds the same drafts without the deltas; so decoding
 //! is reading, and parsing is folding.
 
+mod asks;
 mod codec;
 mod layout;
 mod parse;
 
-use warren_domain::{AgentType, SessionId};
+use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi,
@@ -37,11 +38,19 @@ impl Adapter for Builtin {
         let session = request.session.to_string();
         let argv =
             [PROGRAM, "agent", "--session", &session, "--model", model, "--instructions", INSTRUCTIONS];
+        let mut argv = argv.map(str::to_owned).to_vec();
+        if request.permission_mode == PermissionMode::Ask {
+            argv.extend(["--permission-mode".to_owned(), "ask".to_owned()]);
+            let allowed = asks::State::of(request.state).allowed;
+            if !allowed.is_empty() {
+                argv.extend(["--allow".to_owned(), allowed.into_iter().collect::<Vec<_>>().join(",")]);
+            }
+        }
         let mut env = request.profile.environment_variables.clone();
         env.insert("ANTHROPIC_BASE_URL".to_owned(), endpoint.base_url.clone());
         env.insert("ANTHROPIC_API_KEY".to_owned(), endpoint.placeholder_key.clone());
         env.insert("HOME".to_owned(), request.home.to_owned());
-        Ok(Launch { argv: argv.map(str::to_owned).to_vec(), env, cwd: request.workspace.to_owned() })
+        Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
     }
 
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
@@ -58,12 +67,12 @@ impl Adapter for Builtin {
         })
     }
 
-    fn codec(&self, _request: &LaunchRequest<'_>) -> Box<dyn Codec> {
-        self.recorded()
+    fn codec(&self, request: &LaunchRequest<'_>) -> Box<dyn Codec> {
+        Box::new(codec::BuiltinCodec::new(self.agent_type(), asks::State::of(request.state)))
     }
 
     fn recorded(&self) -> Box<dyn Codec> {
-        Box::new(codec::BuiltinCodec::new(self.agent_type()))
+        Box::new(codec::BuiltinCodec::new(self.agent_type(), asks::State::default()))
     }
 
     fn companions(&self, _file_name: &str, _main: &[u8]) -> Option<Companions> {

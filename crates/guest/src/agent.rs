@@ -1,12 +1,13 @@
 //! The built-in agent: talks to a model, runs its tools, and prints what happens as drafts of events.
 //!
-//! In: a prompt, then perhaps steering and an interrupt, as lines of JSON on stdin. Out: drafts as lines of JSON on
-//! stdout, and a last line `turn_ended`. Beside it a transcript in the home, from which the next process goes on.
+//! In: a prompt, then perhaps steering, answers and an interrupt, as lines of JSON on stdin. Out: drafts as lines of
+//! JSON on stdout, what it asks a person, and a last line `turn_ended`. Beside it a transcript in the home, from which the next process goes on.
 //! It is an ordinary program in the sandbox: it may do what the sandbox lets it do, and its key is a placeholder.
 //! Start with [`session::Agent::carry_out`], then `converse`, the loop of one thread.
 //!
 //! ```text
 //! warren-guest agent --session ID --model NAME [--instructions DIR] [--max-turns N]
+//!                    [--permission-mode auto|ask] [--allow TOOL,…]
 //! ```
 //!
 //! `ANTHROPIC_BASE_URL` says where the model is (plain HTTP: the sandbox's loopback), `ANTHROPIC_API_KEY` is sent
@@ -22,6 +23,7 @@ mod converse;
 mod heal;
 mod history;
 mod options;
+mod permit;
 mod profile;
 mod request;
 mod role;

@@ -11,6 +11,8 @@ use warren_testkit::{Setup, TestClient, TestEvent, TestServer};
 
 use super::session::{assert_contiguous, folded};
 
+/// A part of Warren, which needs no installing.
+const BUILTIN: &str = "builtin";
 const CLAUDE: &str = "claude-code";
 const GEMINI: &str = "gemini-cli";
 const OPENCODE: &str = "opencode";
@@ -285,8 +287,8 @@ pub(super) fn kill_agent(server: &TestServer, agent: &str) {
 
 #[tokio::test]
 async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
-    let agents = [CLAUDE, OPENCODE, CODEX];
-    let server = Setup::new().agents(&agents).await.config("[runs]\napproval_seconds = 2").start().await;
+    let agents = [CLAUDE, OPENCODE, CODEX, BUILTIN];
+    let server = Setup::new().agents(&agents[..3]).await.config("[runs]\napproval_seconds = 2").start().await;
     let client = server.admin();
     for agent in agents {
         let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
@@ -344,8 +346,8 @@ pub(super) async fn answer(client: &TestClient, approval: &Value, body: Value) -
 
 #[tokio::test]
 async fn a_tool_waits_for_a_person_who_allows_or_denies_it() {
-    let agents = [CLAUDE, OPENCODE, CODEX];
-    let server = server(&agents).await;
+    let agents = [BUILTIN, CLAUDE, OPENCODE, CODEX];
+    let server = server(&agents[1..]).await;
     let client = server.admin();
     for agent in agents {
         let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
@@ -381,6 +383,47 @@ async fn a_tool_waits_for_a_person_who_allows_or_denies_it() {
         );
         assert_heard(&client, session, "not today").await;
     }
+}
+
+#[tokio::test]
+async fn a_yes_for_good_is_not_asked_for_again_in_the_session() {
+    let agents = [BUILTIN, CLAUDE];
+    let server = server(&agents[1..]).await;
+    let client = server.admin();
+    for agent in agents {
+        let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
+        let (run, _) = client.message_send(session, "run: touch first.txt").await;
+        let asked = pending(&client, session).await;
+        answer(&client, &asked, json!({"decision": "allow_always"})).await;
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_completed", "{agent}: {:#}", end.json);
+
+        client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
+        let events = client.run(session, "run: touch first.txt second.txt").await;
+        assert_ends(agent, &events, "run_completed");
+        let made =
+            events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "second.txt");
+        assert!(made, "{agent}");
+        let n_asked =
+            client.log(session).await.iter().filter(|event| event.kind() == "approval_requested").count();
+        assert_eq!(n_asked, 1, "{agent}");
+    }
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_the_wait_for_a_person() {
+    let server = server(&[]).await;
+    let client = server.admin();
+    let session = session(&client, BUILTIN, json!({"options": {"permissionMode": "ask"}})).await;
+    let (run, _) = client.message_send(session, "run: touch never.txt").await;
+    pending(&client, session).await;
+    client.post(&format!("/api/sessions/{session}/interrupt"), &json!({})).await.expect(StatusCode::ACCEPTED);
+    let end = end_of(&client, session, run).await;
+    assert_eq!(end.kind(), "run_interrupted", "{:#}", end.json);
+    let log = client.log(session).await;
+    let resolved: Vec<_> = log.iter().filter(|event| event.kind() == "approval_resolved").collect();
+    assert_eq!(resolved.len(), 1);
+    assert_eq!(resolved[0].json["decision"], "expired");
 }
 
 /// The words reached the model: they are in a request that the agent made.
@@ -543,8 +586,14 @@ async fn much_output_of_a_tool_does_not_grow_the_server() {
 #[tokio::test]
 async fn an_answer_given_after_the_server_was_killed_counts_when_the_agent_asks_the_same_again() {
     let mut server = server(&[CLAUDE]).await;
+    for agent in [BUILTIN, CLAUDE] {
+        an_answer_outlives_the_server(&mut server, agent).await;
+    }
+}
+
+async fn an_answer_outlives_the_server(server: &mut TestServer, agent: &str) {
     let client = server.admin();
-    let session = session(&client, CLAUDE, json!({"options": {"permissionMode": "ask"}})).await;
+    let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
     client.message_send(session, "run: touch allowed.txt").await;
     let asked = pending(&client, session).await;
     server.kill().await;
@@ -554,7 +603,7 @@ async fn an_answer_given_after_the_server_was_killed_counts_when_the_agent_asks_
     assert_eq!(pending(&client, session).await, asked, "the question outlives the server");
     answer(&client, &asked, json!({"decision": "allow"})).await;
     let events = client.run(session, "run: touch allowed.txt").await;
-    assert_ends(CLAUDE, &events, "run_completed");
+    assert_ends(agent, &events, "run_completed");
     let made =
         events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "allowed.txt");
     assert!(made, "nobody had to answer again");

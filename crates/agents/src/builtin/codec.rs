@@ -1,23 +1,38 @@
 //! The built-in agent's lines are drafts already.
 
 use serde::{Deserialize, Serialize};
-use warren_domain::{AgentType, BlockId, Content, Draft, ErrorCode, EventBody, Timestamp};
+use warren_domain::{AgentType, ApprovalDecision, BlockId, Content, Draft, ErrorCode, EventBody, Timestamp};
 
-use crate::{Codec, Exit, Output, Prompt, TurnEnd};
+use super::asks::{Asks, Request, State};
+use crate::{Answer, Codec, Exit, Output, Prompt, TurnEnd};
 
 /// What the agent is told, a line each.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Input<'a> {
-    Prompt { message: &'a BlockId, content: &'a Content },
-    Steer { message: &'a BlockId, content: &'a Content },
+    Prompt {
+        message: &'a BlockId,
+        content: &'a Content,
+    },
+    Steer {
+        message: &'a BlockId,
+        content: &'a Content,
+    },
+    Answer {
+        key: &'a str,
+        decision: ApprovalDecision,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<&'a str>,
+    },
     Interrupt,
 }
 
-/// The one line that is not a draft.
+/// The lines that are no drafts.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Last {
+enum Aside {
+    ApprovalAsked(Request),
+    ApprovalWithdrawn { key: String },
     TurnEnded(TurnEnd),
 }
 
@@ -26,16 +41,31 @@ pub(super) struct BuiltinCodec {
     /// A process that dies after it was asked to stop was stopped, whatever it managed to say.
     interrupting: bool,
     has_ended: bool,
+    asks: Asks,
 }
 
 impl BuiltinCodec {
-    pub(super) fn new(agent: AgentType) -> Self {
-        Self { agent, interrupting: false, has_ended: false }
+    pub(super) fn new(agent: AgentType, state: State) -> Self {
+        Self { agent, interrupting: false, has_ended: false, asks: Asks::new(state) }
     }
 
     fn end(&mut self, end: TurnEnd, out: &mut Vec<Output>) {
         self.has_ended = true;
+        self.asks.withdraw_all(out);
         out.push(Output::TurnEnded(end));
+    }
+
+    /// Takes in a line that is no draft. `false`: it is not what this agent says now.
+    fn heard(&mut self, aside: Aside, out: &mut Vec<Output>) -> bool {
+        match aside {
+            _ if self.has_ended => false,
+            Aside::ApprovalAsked(request) => self.asks.asked(request, out),
+            Aside::ApprovalWithdrawn { key } => self.asks.withdrawn(key, out),
+            Aside::TurnEnded(end) => {
+                self.end(end, out);
+                true
+            }
+        }
     }
 
     fn unrecognized(&self, line: &[u8]) -> Draft {
@@ -54,10 +84,12 @@ impl Codec for BuiltinCodec {
             Ok(draft) if is_agents_to_say(&draft.body) => {
                 out.push(Output::Event(Draft { run_id: None, ..draft }))
             }
-            _ => match serde_json::from_slice::<Last>(line) {
-                Ok(Last::TurnEnded(end)) if !self.has_ended => self.end(end, out),
-                _ => out.push(Output::Event(self.unrecognized(line))),
-            },
+            _ => {
+                let aside = serde_json::from_slice::<Aside>(line);
+                if !aside.is_ok_and(|aside| self.heard(aside, out)) {
+                    out.push(Output::Event(self.unrecognized(line)));
+                }
+            }
         }
     }
 
@@ -73,6 +105,15 @@ impl Codec for BuiltinCodec {
 
     fn steer(&mut self, prompt: &Prompt, _at: Timestamp, out: &mut Vec<Output>) -> bool {
         out.push(send(&Input::Steer { message: &prompt.message, content: &prompt.content }));
+        true
+    }
+
+    fn answer(&mut self, key: &str, answer: &Answer, _at: Timestamp, out: &mut Vec<Output>) -> bool {
+        if !self.asks.answered(key, answer, out) {
+            return false;
+        }
+        let (decision, message) = (answer.decision, answer.message.as_deref());
+        out.push(send(&Input::Answer { key, decision, message }));
         true
     }
 

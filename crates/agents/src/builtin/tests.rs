@@ -2,14 +2,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use warren_domain::{
-    AgentProfile, BlockId, Content, Draft, ErrorCode, EventBody, PermissionMode, ProfileId, SessionId, Skill,
-    Timestamp, WorkspaceTemplateFile,
+    AgentProfile, ApprovalDecision, ApprovalKind, BlockId, Content, Draft, ErrorCode, EventBody,
+    PermissionMode, ProfileId, SessionId, Skill, Timestamp, WorkspaceTemplateFile,
 };
 
 use super::Builtin;
 use crate::{
-    Adapter, Exit, LaunchError, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Output, Place, Prompt,
-    TranscriptName, TurnEnd,
+    Adapter, Answer, Ask, Exit, LaunchError, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Output,
+    Place, Prompt, TranscriptName, TurnEnd,
 };
 
 static NO_PROGRAMS: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -127,6 +127,70 @@ fn input_is_a_line_of_json() {
             json!({"type": "interrupt"}),
         ]
     );
+}
+
+fn answered(decision: ApprovalDecision, message: Option<&str>) -> Answer {
+    Answer { decision, message: message.map(str::to_owned), answers: None }
+}
+
+#[test]
+fn a_call_that_waits_is_asked_about_and_its_answer_is_a_line() {
+    let asked = r#"{"type":"approval_asked","key":"agent-t1.t2","toolUseId":"t2","toolName":"bash","title":"Run: ls","input":{"command":"ls"}}"#;
+    let withdrawn = r#"{"type":"approval_withdrawn","key":"agent-t1.t2"}"#;
+    let ask = Output::Asked(Ask {
+        key: "agent-t1.t2".to_owned(),
+        kind: ApprovalKind::Permission,
+        tool_use_id: Some("t2".to_owned()),
+        title: "Run: ls".to_owned(),
+        detail: json!({"toolName": "bash", "input": {"command": "ls"}}),
+        options: vec![ApprovalDecision::Allow, ApprovalDecision::AllowAlways, ApprovalDecision::Deny],
+    });
+    let gone = Output::Withdrawn("agent-t1.t2".to_owned());
+    assert_eq!(
+        decoded(&[asked, asked, withdrawn, withdrawn]),
+        [ask.clone(), unrecognized(asked), gone.clone(), unrecognized(withdrawn)]
+    );
+    let end = r#"{"type":"turn_ended","outcome":"interrupted"}"#;
+    let ended = Output::TurnEnded(TurnEnd::Interrupted);
+    assert_eq!(decoded(&[asked, end, asked]), [ask, gone, ended, unrecognized(asked)]);
+
+    let (mut codec, mut out) = (Builtin.recorded(), Vec::new());
+    codec.decode(asked.as_bytes(), now(), &mut Vec::new());
+    let no = answered(ApprovalDecision::Deny, Some("not today"));
+    assert!(codec.answer("agent-t1.t2", &no, now(), &mut out), "it waits");
+    assert!(!codec.answer("agent-t1.t2", &no, now(), &mut out), "it waits no longer");
+    let line = json!({"type": "answer", "key": "agent-t1.t2", "decision": "deny", "message": "not today"});
+    assert_eq!(sent(&out), [line]);
+}
+
+#[test]
+fn what_is_allowed_for_good_is_told_to_the_next_process() {
+    let asked = |key: &str, tool: &str| {
+        json!({"type": "approval_asked", "key": key, "toolUseId": key, "toolName": tool, "title": tool})
+            .to_string()
+    };
+    let profile = AgentProfile::empty(ProfileId::from("p"));
+    let endpoints = [anthropic()];
+    let state = json!({"allowed": ["write"]});
+    let request = LaunchRequest {
+        permission_mode: PermissionMode::Ask,
+        state: Some(&state),
+        ..request(&profile, &endpoints)
+    };
+    let (mut codec, mut out) = (Builtin.codec(&request), Vec::new());
+    codec.decode(asked("t1", "bash").as_bytes(), now(), &mut Vec::new());
+    let always = answered(ApprovalDecision::AllowAlways, None);
+    assert!(codec.answer("t1", &always, now(), &mut out), "it waits");
+    let state = out.remove(0);
+    assert_eq!(state, Output::State(json!({"allowed": ["bash", "write"]})));
+    assert_eq!(sent(&out), [json!({"type": "answer", "key": "t1", "decision": "allow_always"})]);
+
+    let Output::State(state) = state else { unreachable!("it was just compared") };
+    let next = LaunchRequest { state: Some(&state), ..request };
+    let launch = Builtin.launch(&next).expect("an endpoint is there");
+    assert_eq!(launch.argv[8..], ["--permission-mode", "ask", "--allow", "bash,write"]);
+    let auto = LaunchRequest { permission_mode: PermissionMode::Auto, ..next };
+    assert_eq!(Builtin.launch(&auto).expect("an endpoint is there").argv.len(), 8, "nothing is asked");
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! What the host says while the agent works.
 
-use std::{cell::RefCell, collections::VecDeque};
+use std::{
+    cell::{Cell, RefCell},
+    collections::{HashMap, VecDeque},
+};
 
 use serde::Deserialize;
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Stdin},
-    sync::watch,
+    sync::{oneshot, watch},
 };
-use warren_domain::{BlockId, Content};
+use warren_domain::{ApprovalDecision, BlockId, Content};
 
 /// More messages than the host keeps waiting for one session; those beyond stay in its queue, since it sees no
 /// block for them.
@@ -20,12 +23,31 @@ pub(super) struct Prompt {
     pub(super) content: Content,
 }
 
+/// What a person answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) decision: ApprovalDecision,
+    pub(super) message: Option<String>,
+}
+
 /// One line of stdin.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
-    Prompt { message: BlockId, content: Content },
-    Steer { message: BlockId, content: Content },
+    Prompt {
+        message: BlockId,
+        content: Content,
+    },
+    Steer {
+        message: BlockId,
+        content: Content,
+    },
+    Answer {
+        key: String,
+        decision: ApprovalDecision,
+        #[serde(default)]
+        message: Option<String>,
+    },
     Interrupt,
 }
 
@@ -33,6 +55,10 @@ enum Line {
 pub(super) struct Control {
     interrupt: watch::Sender<bool>,
     waiting: RefCell<VecDeque<Prompt>>,
+    /// Who waits for an answer, by what was asked.
+    asked: RefCell<HashMap<String, oneshot::Sender<Verdict>>>,
+    /// The host hung up: no answer will come.
+    is_alone: Cell<bool>,
 }
 
 /// The lines of stdin.
@@ -44,7 +70,12 @@ pub(super) struct Lines {
 
 impl Control {
     pub(super) fn new() -> Self {
-        Self { interrupt: watch::Sender::new(false), waiting: RefCell::default() }
+        Self {
+            interrupt: watch::Sender::new(false),
+            waiting: RefCell::default(),
+            asked: RefCell::default(),
+            is_alone: Cell::new(false),
+        }
     }
 
     /// Stops the turn.
@@ -71,6 +102,20 @@ impl Control {
         !self.waiting.borrow().is_empty()
     }
 
+    /// Hears what is answered under `key`. It ends without an answer when none can come any more.
+    pub(super) fn answer_to(&self, key: &str) -> oneshot::Receiver<Verdict> {
+        let (sender, receiver) = oneshot::channel();
+        if !self.is_alone.get() {
+            self.asked.borrow_mut().insert(key.to_owned(), sender);
+        }
+        receiver
+    }
+
+    /// Nobody waits for what was asked under `key` any more.
+    pub(super) fn forget(&self, key: &str) {
+        self.asked.borrow_mut().remove(key);
+    }
+
     /// Waits for the message that begins the turn. `None`: the host hung up, or stopped the turn before it began.
     pub(super) async fn first(&self, lines: &mut Lines) -> Option<Prompt> {
         while !self.is_interrupted() {
@@ -82,11 +127,14 @@ impl Control {
         None
     }
 
-    /// Hears the host out. A host that hangs up has nothing more to say, which is no reason to stop.
+    /// Hears the host out. A host that hangs up has nothing more to say, which is no reason to stop; but whoever waits
+    /// for an answer waits in vain.
     pub(super) async fn listen(&self, mut lines: Lines) -> std::convert::Infallible {
         while let Some(line) = lines.next().await {
             self.hear(&line);
         }
+        self.is_alone.set(true);
+        self.asked.borrow_mut().clear();
         std::future::pending().await
     }
 
@@ -102,6 +150,14 @@ impl Control {
                     waiting.push_back(Prompt { message, content });
                 } else {
                     super::warn(format_args!("too many messages wait: `{message}` is passed over"));
+                }
+            }
+            Ok(Line::Answer { key, decision, message }) => {
+                let asked = self.asked.borrow_mut().remove(&key);
+                // Whoever asked may have been stopped meanwhile.
+                let is_heard = asked.is_some_and(|asked| asked.send(Verdict { decision, message }).is_ok());
+                if !is_heard {
+                    super::warn(format_args!("nobody waits for the answer to `{key}`"));
                 }
             }
             Err(error) => super::warn(format_args!("a line of input is passed over: {error}")),

@@ -138,6 +138,9 @@ impl Agent {
             let problem = call.problem.clone().unwrap_or_default();
             return conclude(thread, call, Output::failed(problem), None);
         };
+        if let Err(refused) = self.permit(thread, tool, call).await {
+            return conclude(thread, call, refused, None);
+        }
         let started = Instant::now();
         thread.record(block::status_update(&BlockId(call.id.clone()), BlockStatus::Running));
         if tool.is_live() {

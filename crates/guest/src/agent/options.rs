@@ -4,8 +4,9 @@ use std::{ffi::OsString, path::PathBuf};
 
 use warren_domain::{IdError, SessionId};
 
+use super::permit::Permits;
+
 /// What the agent is told when it is started.
-#[derive(Debug, Clone)]
 pub(super) struct Options {
     /// Whose transcripts to go on with.
     pub(super) session: SessionId,
@@ -15,6 +16,8 @@ pub(super) struct Options {
     pub(super) instructions: PathBuf,
     /// A thread that asked the model this often is running in circles.
     pub(super) max_turns: u32,
+    /// What it may do without asking a person.
+    pub(super) permits: Permits,
     /// Where the model is.
     pub(super) base_url: String,
     /// Sent with every call; the host knows the real one.
@@ -38,6 +41,8 @@ pub(super) enum OptionsError {
     Session(#[source] IdError),
     #[error("`--max-turns {0}` is not a number")]
     MaxTurns(String),
+    #[error("`--permission-mode {0}` is neither `auto` nor `ask`")]
+    PermissionMode(String),
     #[error("failed to find the working directory")]
     WorkingDirectory(#[source] std::io::Error),
 }
@@ -49,6 +54,8 @@ struct Raw {
     model: Option<String>,
     instructions: Option<String>,
     max_turns: Option<String>,
+    permission_mode: Option<String>,
+    allow: Option<String>,
 }
 
 impl Options {
@@ -67,6 +74,7 @@ impl Options {
                 Some(text) => text.parse().map_err(|_| OptionsError::MaxTurns(text))?,
                 None => 200,
             },
+            permits: permits(raw.permission_mode, raw.allow.as_deref())?,
             base_url: variable("ANTHROPIC_BASE_URL")?,
             api_key: variable("ANTHROPIC_API_KEY")?,
             home: variable("HOME")?.into(),
@@ -85,12 +93,26 @@ impl Raw {
                 "--model" => ("--model", &mut raw.model),
                 "--instructions" => ("--instructions", &mut raw.instructions),
                 "--max-turns" => ("--max-turns", &mut raw.max_turns),
+                "--permission-mode" => ("--permission-mode", &mut raw.permission_mode),
+                "--allow" => ("--allow", &mut raw.allow),
                 _ => return Err(OptionsError::UnknownArgument(argument)),
             };
             let value = arguments.next().ok_or(OptionsError::NoValue(name))?;
             *slot = Some(value.to_string_lossy().into_owned());
         }
         Ok(raw)
+    }
+}
+
+/// A mode that nobody knows is refused: taken for the other one it would let the agent act unasked.
+fn permits(mode: Option<String>, allow: Option<&str>) -> Result<Permits, OptionsError> {
+    match mode.as_deref() {
+        None | Some("auto") => Ok(Permits::All),
+        Some("ask") => {
+            let tools = allow.into_iter().flat_map(|names| names.split(','));
+            Ok(Permits::asking(tools.filter(|name| !name.is_empty()).map(str::to_owned)))
+        }
+        Some(other) => Err(OptionsError::PermissionMode(other.to_owned())),
     }
 }
 

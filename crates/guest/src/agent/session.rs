@@ -16,6 +16,7 @@ use super::{
     control::{Control, Lines, Prompt},
     converse::End,
     options::Options,
+    permit::Permits,
     profile::{Profile, ProfileError},
     role::Role,
     thread::{Thread, Voice},
@@ -29,6 +30,8 @@ pub(super) struct Agent {
     /// Where the tools work.
     pub(super) cwd: PathBuf,
     pub(super) max_turns: u32,
+    /// What it may do unasked.
+    pub(super) permits: Permits,
     /// What all threads cost in this turn.
     pub(super) usage: RefCell<Usage>,
     /// The provider has not refused to let the model think.
@@ -90,6 +93,7 @@ impl Agent {
             control,
             cwd: options.cwd,
             max_turns: options.max_turns,
+            permits: options.permits,
             usage: RefCell::default(),
             thinks: Cell::new(true),
             model: options.model,

@@ -89,6 +89,11 @@ impl Thread {
         self.voice.say(&self.draft(body));
     }
 
+    /// Prints something that is no part of the conversation.
+    pub(super) fn say_aside<T: Serialize>(&self, line: &T) {
+        self.voice.say(line);
+    }
+
     /// Keeps, then prints.
     pub(super) fn record(&self, body: EventBody) {
         self.record_with(body, None);

@@ -90,6 +90,15 @@ impl Tool {
         matches!(self, Tool::Read | Tool::Glob | Tool::Grep | Tool::Task)
     }
 
+    /// Whether it changes something, or may: what a person is asked about.
+    pub(super) fn changes_things(self) -> bool {
+        match self {
+            Tool::Bash | Tool::Write | Tool::Edit => true,
+            // What a subagent does in its task is asked for call by call.
+            Tool::Read | Tool::Glob | Tool::Grep | Tool::Todo | Tool::Task => false,
+        }
+    }
+
     /// Whether its output is shown while it grows.
     pub(super) fn is_live(self) -> bool {
         self == Tool::Bash

@@ -7,6 +7,7 @@
 mod failures;
 mod interrupts;
 mod model;
+mod permits;
 mod place;
 mod resume;
 mod subagents;

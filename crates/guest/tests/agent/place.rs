@@ -39,12 +39,16 @@ pub(crate) struct Run<'a> {
     stdout: Receiver<String>,
     stderr: Option<thread::JoinHandle<String>>,
     drafts: Vec<Draft>,
+    /// Lines that are no drafts.
+    asides: Vec<Value>,
     end: Option<Value>,
 }
 
 /// What came of a run.
 pub(crate) struct Done {
     pub(crate) drafts: Vec<Draft>,
+    /// What it asked people, and what it took back of that.
+    pub(crate) asides: Vec<Value>,
     /// The last line, without its type.
     pub(crate) end: Value,
     pub(crate) stderr: String,
@@ -81,13 +85,14 @@ impl Place {
 
     /// Starts the agent, without a word to it.
     pub(crate) fn start(&self, model: &Model) -> Run<'_> {
-        self.start_as(model, "scripted-1")
+        self.start_as(model, "scripted-1", &[])
     }
 
-    fn start_as(&self, model: &Model, name: &str) -> Run<'_> {
+    fn start_as(&self, model: &Model, name: &str, more: &[&str]) -> Run<'_> {
         let mut child = Command::new(env!("CARGO_BIN_EXE_warren-guest"))
             .args(["agent", "--session", SESSION, "--model", name, "--max-turns", "20", "--instructions"])
             .arg(self.root.path().join("instructions"))
+            .args(more)
             .current_dir(self.workspace(""))
             .env("HOME", self.root.path().join("home"))
             .env("ANTHROPIC_BASE_URL", &model.url)
@@ -114,6 +119,7 @@ impl Place {
             stdout,
             stderr: Some(thread::spawn(move || std::io::read_to_string(stderr).expect("text"))),
             drafts: Vec::new(),
+            asides: Vec::new(),
             end: None,
         }
     }
@@ -127,7 +133,15 @@ impl Place {
 
     /// Starts the agent with a prompt for the model of this name.
     pub(crate) fn prompt_as(&self, model: &Model, name: &str, text: &str) -> Run<'_> {
-        let mut run = self.start_as(model, name);
+        let mut run = self.start_as(model, name, &[]);
+        run.tell(&json!({"type": "prompt", "message": "m", "content": text}));
+        run
+    }
+
+    /// Starts the agent, which is to ask before it acts, with a prompt. `more` are further arguments.
+    pub(crate) fn prompt_asking(&self, model: &Model, text: &str, more: &[&str]) -> Run<'_> {
+        let more = [&["--permission-mode", "ask"], more].concat();
+        let mut run = self.start_as(model, "scripted-1", &more);
         run.tell(&json!({"type": "prompt", "message": "m", "content": text}));
         run
     }
@@ -270,7 +284,12 @@ impl Run<'_> {
         assert!(status.success(), "{status}: {stderr}");
         let mut end = self.end.take().unwrap_or_default();
         end.as_object_mut().map(|end| end.remove("type"));
-        Done { drafts: std::mem::take(&mut self.drafts), end, stderr }
+        Done {
+            drafts: std::mem::take(&mut self.drafts),
+            asides: std::mem::take(&mut self.asides),
+            end,
+            stderr,
+        }
     }
 
     fn next(&mut self) -> Option<Value> {
@@ -285,6 +304,8 @@ impl Run<'_> {
         let value: Value = serde_json::from_str(&line).expect("lines are JSON");
         if value["type"] == "turn_ended" {
             self.end = Some(value.clone());
+        } else if matches!(value["type"].as_str(), Some("approval_asked" | "approval_withdrawn")) {
+            self.asides.push(value.clone());
         } else {
             let draft: Draft = serde_json::from_str(&line).expect("a draft");
             self.place.live.borrow_mut().apply_draft(&draft);

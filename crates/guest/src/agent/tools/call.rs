@@ -58,6 +58,22 @@ impl Call {
         }
     }
 
+    /// Its name among the calls of all threads: ids of calls are unique in their thread.
+    pub(in crate::agent) fn path_in(&self, thread: &ConversationId) -> String {
+        if thread.is_main() { self.id.clone() } else { format!("{thread}.{}", self.id) }
+    }
+
+    /// What it does, in one line for people.
+    pub(in crate::agent) fn title(&self) -> String {
+        let name = describe::display_name(&self.name).unwrap_or_else(|| self.name.clone());
+        // A description is the model's own word: who decides must see what would be run.
+        let about = self.input["command"].as_str().and_then(describe::one_line);
+        match about.or_else(|| describe::description(&self.name, &self.input)) {
+            Some(about) => format!("{name}: {about}"),
+            None => name,
+        }
+    }
+
     /// The block that shows it.
     pub(in crate::agent) fn block(&self, status: BlockStatus) -> Block {
         if let Some(task) = &self.task {

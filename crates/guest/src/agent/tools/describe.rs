@@ -30,7 +30,7 @@ pub(super) fn description(name: &str, input: &Value) -> Option<String> {
         "todo" => progress(input),
         _ => None,
     };
-    text.map(|text| one_line(&text)).filter(|text| !text.is_empty())
+    text.and_then(|text| one_line(&text))
 }
 
 fn progress(input: &Value) -> Option<String> {
@@ -39,10 +39,12 @@ fn progress(input: &Value) -> Option<String> {
     Some(format!("{n_done} of {} done", items.len()))
 }
 
-fn one_line(text: &str) -> String {
+/// The first line of a text, as much of it as fits. `None`: there is nothing in it.
+pub(super) fn one_line(text: &str) -> Option<String> {
     let line = text.trim().lines().next().unwrap_or_default();
-    match line.char_indices().nth(MAX_CHARS) {
+    let line = match line.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
-    }
+    };
+    (!line.is_empty()).then_some(line)
 }
