@@ -7,6 +7,7 @@ use warren_domain::EventBody;
 use super::{
     answer::{Answer, Reply},
     api::ApiError,
+    clock::now,
     request::{self, Thinking},
     role::Role,
     session::Agent,
@@ -57,7 +58,7 @@ impl Agent {
             if !error.is_passing() || attempt == MAX_ATTEMPTS {
                 return Err(Stopped::Failed(error));
             }
-            self.pause(&error, attempt).await?;
+            self.pause(thread, &error, attempt).await?;
             attempt += 1;
         }
     }
@@ -74,10 +75,15 @@ impl Agent {
         Ok(())
     }
 
-    async fn pause(&self, error: &ApiError, attempt: u32) -> Result<(), Stopped> {
+    async fn pause(&self, thread: &Thread, error: &ApiError, attempt: u32) -> Result<(), Stopped> {
         let usual = FIRST_PAUSE * 2_u32.pow(attempt - 1);
         let pause = error.retry_after().unwrap_or(usual).min(LONGEST_PAUSE);
-        super::warn(format_args!("attempt {attempt} failed, next in {} ms: {error}", pause.as_millis()));
+        let pause_ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        thread.say(EventBody::Retrying {
+            attempt,
+            reason: error.to_string(),
+            next_at: Some(now().plus_millis(pause_ms)),
+        });
         tokio::select! {
             biased;
             () = self.control.interrupted() => Err(Stopped::Interrupted),

@@ -32,6 +32,19 @@ fn an_overloaded_provider_is_asked_again() {
     let done = place.prompt(&model, "m", "hi").finish();
     model.assert_done();
     assert_eq!(done.end, json!({"outcome": "completed", "summary": "Hello"}));
+    let told: Vec<_> = done
+        .drafts
+        .iter()
+        .filter_map(|draft| match &draft.body {
+            EventBody::Retrying { attempt, reason, next_at } => {
+                Some((*attempt, reason.as_str(), next_at.is_some()))
+            }
+            _ => None,
+        })
+        .collect();
+    let reasons =
+        ["the model's provider answered 529: Overloaded", "the model's provider answered 429: Slow down"];
+    assert_eq!(told, [(1, reasons[0], true), (2, reasons[1], true)]);
 }
 
 #[test]
