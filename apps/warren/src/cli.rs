@@ -82,6 +82,9 @@ pub(crate) enum Verb {
     /// List, install, remove and try the programs of agents
     #[command(subcommand)]
     Agents(Agents),
+    /// Install, show and remove the packages that the template of new sessions needs
+    #[command(subcommand)]
+    Template(Template),
     /// List, read, write and remove the files of a session
     #[command(subcommand)]
     Files(Files),
@@ -434,6 +437,28 @@ pub(crate) enum Agents {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `warren template …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Template {
+    /// Show whether the packages are installed, and whether they work in a sandbox
+    Show {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Install the packages, each in its pinned version; new sessions begin with the template from then on
+    Install {
+        /// Leave out those for Python
+        #[arg(long)]
+        no_python: bool,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove the packages; sessions stay, new ones begin without the template
+    Remove,
 }
 
 /// `warren tokens …`

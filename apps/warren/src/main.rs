@@ -88,6 +88,7 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Label(args) => verbs::versions::label(setting, args, terminal).await,
         Verb::Approvals(args) => verbs::approvals::run(setting, args, terminal).await,
         Verb::Doctor(args) => verbs::doctor::run(setting, args, terminal).await,
+        Verb::Template(args) => verbs::template::run(setting, args, terminal).await,
         Verb::Agents(args) => verbs::agents::run(setting, args, terminal).await,
         Verb::Files(args) => verbs::files::run(setting, args, terminal).await,
         Verb::Artifacts(args) => verbs::artifacts::run(setting, args, terminal).await,

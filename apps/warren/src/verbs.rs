@@ -12,6 +12,7 @@ pub(crate) mod import;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sessions;
+pub(crate) mod template;
 pub(crate) mod tokens;
 pub(crate) mod transcript;
 pub(crate) mod up;

@@ -67,6 +67,12 @@ pub enum InstallError {
         /// The program's file.
         file: String,
     },
+    /// The machine's pip does not install what it was told to.
+    #[error("failed to install the packages for Python: {problem}")]
+    Python {
+        /// The last of what it said.
+        problem: String,
+    },
     /// The disk does not take it.
     #[error("failed to write `{path}`")]
     Write {
@@ -93,6 +99,9 @@ impl InstallError {
             InstallError::Integrity { .. } => {
                 Some("try again; if it stays so, do not trust the registry that `agents.registry` names")
             }
+            InstallError::Python { .. } => Some(
+                "see that `python3 -m pip` works and reaches its index, or leave it out with `--no-python`",
+            ),
             InstallError::Write { .. } => Some("see that there is room, and that the directory is writable"),
             InstallError::Platform { .. } | InstallError::Package { .. } | InstallError::NoProgram { .. } => {
                 None

@@ -1,14 +1,18 @@
-//! Agents' programs: from the npm registry into the data directory, verified.
+//! Agents' programs, and what the outputs template needs: from the registries into the data directory, verified.
 //!
 //! In: a name of the table [`AGENTS`] and a registry's address. Out: a directory that holds the program and can be
 //! mounted read-only into sandboxes, and a record of what is in it.
 //! Needs no npm and runs nothing of what it gets: a package is read, its hash is compared, and its files are written.
+//! Packages for Python are written by the machine's own pip, from wheels whose hashes are named here.
 //! **Invariant:** nothing here knows sessions or HTTP routes; what is installed is whole and verified, or not there.
 //! Start with [`Programs::install`], then `unpack.rs`, which trusts nothing that is in a package.
 
 mod table;
 
 mod programs;
+
+mod layer;
+mod python;
 
 mod archive;
 mod error;
@@ -20,6 +24,7 @@ mod registry;
 mod unpack;
 
 pub use error::{InstallError, RemoveError};
+pub use layer::Python;
 pub use place::{Installed, InstalledPackage};
 pub use programs::{AgentStatus, Options, Programs};
 pub use progress::{Progress, Report};

@@ -90,8 +90,7 @@ impl Programs {
     pub async fn install(&self, name: &str, report: &Report) -> Result<Installed, InstallError> {
         let agent = self.agent(name).ok_or_else(|| InstallError::UnknownAgent { name: name.to_owned() })?;
         let place = self.place(agent);
-        make_directory(&self.options.directory)
-            .map_err(|source| InstallError::Write { path: self.options.directory.clone(), source })?;
+        self.make_root()?;
         let held = place.lock(Some(report)).await?;
         if let Some(installed) = place.read().filter(|installed| installed.version == agent.version) {
             return Ok(installed);
@@ -115,6 +114,12 @@ impl Programs {
     pub async fn remove(&self, name: &str) -> Result<(), RemoveError> {
         let absent = || RemoveError::NotInstalled { name: name.to_owned() };
         let place = self.place(self.agent(name).ok_or_else(absent)?);
+        self.clear(&place, name).await
+    }
+
+    /// Removes whatever is in a place.
+    pub(crate) async fn clear(&self, place: &Place, name: &str) -> Result<(), RemoveError> {
+        let absent = || RemoveError::NotInstalled { name: name.to_owned() };
         if place.read().is_none() {
             return Err(absent());
         }
@@ -142,28 +147,45 @@ impl Programs {
     ) -> Result<Installed, InstallError> {
         let whole = format!("{}@{}", agent.package, agent.version);
         report(Progress::Resolving { package: whole.clone() });
-        let unusable = |source: BoxError| InstallError::Registry { package: whole.clone(), source };
-        let registry = Registry::new(&self.options.registry).map_err(unusable)?;
+        let registry = self.registry(&whole)?;
         let parts = plan(agent, &self.platform, &registry).await?;
-        let downloads = match &self.options.cache {
-            Some(cache) => cache.clone(),
-            None => draft.join(".downloads"),
-        };
-        make_directory(&downloads)
-            .map_err(|source| InstallError::Write { path: downloads.clone(), source })?;
+        let downloads = self.downloads(draft)?;
         let mut size_bytes = 0;
         for part in &parts {
             size_bytes += self.unpack(part, &registry, &downloads, draft, report, held).await?;
         }
-        if self.options.cache.is_none() {
-            remove_if_there(&downloads)
-                .map_err(|source| InstallError::Write { path: downloads.clone(), source })?;
-        }
+        self.drop_downloads(&downloads)?;
         self.describe(agent, &parts, draft, size_bytes)
     }
 
+    /// The registry that packages come from; `whole` is what is wanted of it.
+    pub(crate) fn registry(&self, whole: &str) -> Result<Registry, InstallError> {
+        let unusable = |source: BoxError| InstallError::Registry { package: whole.to_owned(), source };
+        Registry::new(&self.options.registry).map_err(unusable)
+    }
+
+    /// Where archives are put while something is installed in `draft`.
+    pub(crate) fn downloads(&self, draft: &Path) -> Result<PathBuf, InstallError> {
+        let downloads = match &self.options.cache {
+            Some(cache) => cache.clone(),
+            None => draft.join(".downloads"),
+        };
+        let made = make_directory(&downloads);
+        made.map_err(|source| InstallError::Write { path: downloads.clone(), source })?;
+        Ok(downloads)
+    }
+
+    /// Archives go once they are unpacked, unless they are kept for others.
+    pub(crate) fn drop_downloads(&self, downloads: &Path) -> Result<(), InstallError> {
+        if self.options.cache.is_some() {
+            return Ok(());
+        }
+        remove_if_there(downloads)
+            .map_err(|source| InstallError::Write { path: downloads.to_owned(), source })
+    }
+
     /// One part. A cached archive that is not what it should be is got anew, once.
-    async fn unpack(
+    pub(crate) async fn unpack(
         &self,
         part: &Part,
         registry: &Registry,
@@ -232,7 +254,7 @@ impl Programs {
             version: agent.version.to_owned(),
             packages: packages.collect(),
             size_bytes,
-            installed_at: self.env.now().to_string(),
+            installed_at: self.now(),
             file,
             interpreter,
             path: agent.path.iter().map(|part| self.platform.fill(part)).collect(),
@@ -242,6 +264,20 @@ impl Programs {
 
     fn agent(&self, name: &str) -> Option<&'static Agent> {
         self.options.agents.iter().find(|agent| agent.name == name)
+    }
+
+    /// The directory of everything that is installed.
+    pub(crate) fn root(&self) -> &Path {
+        &self.options.directory
+    }
+
+    pub(crate) fn make_root(&self) -> Result<(), InstallError> {
+        make_directory(self.root())
+            .map_err(|source| InstallError::Write { path: self.root().to_owned(), source })
+    }
+
+    pub(crate) fn now(&self) -> String {
+        self.env.now().to_string()
     }
 
     fn place(&self, agent: &Agent) -> Place {

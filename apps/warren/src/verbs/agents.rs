@@ -1,6 +1,6 @@
 //! `warren agents`: the programs of agents. Works on the data directory itself and needs no server.
 
-mod bars;
+pub(super) mod bars;
 
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use crate::{
     answerers::{Answerer, answerers},
     cli, embed,
     home::Holder,
-    render::Paint,
+    render::{Paint, size},
     report::Outcome,
     setting::Setting,
     terminal::Terminal,
@@ -29,6 +29,8 @@ struct Findings {
     agents: Vec<String>,
     /// The agents' programs that can be installed, and which of them are.
     programs: Vec<Program>,
+    /// What new sessions begin with.
+    template: Option<String>,
     models: Vec<Model>,
     /// What is missing; the first ones keep agents from running.
     problems: Vec<Problem>,
@@ -80,6 +82,7 @@ async fn examine(setting: &Setting) -> Result<Findings> {
         isolation: None,
         agents: warren_agents::adapters().iter().map(|agent| agent.agent_type().to_string()).collect(),
         programs: Vec::new(),
+        template: None,
         models: Vec::new(),
         problems: Vec::new(),
     };
@@ -87,6 +90,7 @@ async fn examine(setting: &Setting) -> Result<Findings> {
         Ok(loaded) => {
             findings.look_at_models(&loaded.config);
             findings.look_at_programs(&loaded.config);
+            findings.template = Some(template(&loaded.config));
             embed::required_layers(&loaded.config)
         }
         Err(error) => {
@@ -106,6 +110,20 @@ async fn examine(setting: &Setting) -> Result<Findings> {
     // The fatal ones first, in the order they were found.
     findings.problems.sort_by_key(|problem| !problem.is_fatal);
     Ok(findings)
+}
+
+/// What new sessions begin with, in a few words.
+fn template(config: &Config) -> String {
+    let layer = Programs::new(embed::programs(config), Env::system()).layer();
+    let packages = match &layer {
+        Some(layer) => format!("packages installed, {}", size(layer.size_bytes)),
+        None => "packages not installed: `warren template install`".to_owned(),
+    };
+    match (&config.storage.outputs_template, layer) {
+        (Some(directory), _) => format!("{}; {packages}", directory.display()),
+        (None, Some(_)) => format!("the one that comes with the program; {packages}"),
+        (None, None) => format!("none; {packages}"),
+    }
 }
 
 async fn running(setting: &Setting) -> Option<Holder> {
@@ -176,6 +194,9 @@ impl Findings {
         for program in &self.programs {
             let version = program.version.as_deref().unwrap_or("not installed");
             fact("programs", &format!("{}, {version}", program.name));
+        }
+        if let Some(template) = &self.template {
+            fact("template", template);
         }
         for model in &self.models {
             fact("models", &format!("{}, key {}, {}", model.provider, model.key, model.base_url));

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warren_programs::{Progress, Report};
 
 /// What is shown of one installation, on standard error.
-pub(super) struct Bars {
+pub(in crate::verbs) struct Bars {
     shown: Arc<Shown>,
 }
 
@@ -23,7 +23,7 @@ enum Shown {
 }
 
 impl Bars {
-    pub(super) fn new(agent: &str, is_quiet: bool) -> Self {
+    pub(in crate::verbs) fn new(agent: &str, is_quiet: bool) -> Self {
         let shown = if is_quiet {
             Shown::Nothing
         } else if io::stderr().is_terminal() {
@@ -34,12 +34,12 @@ impl Bars {
         Self { shown: Arc::new(shown) }
     }
 
-    pub(super) fn report(&self) -> Report {
+    pub(in crate::verbs) fn report(&self) -> Report {
         let shown = Arc::clone(&self.shown);
         Arc::new(move |progress| shown.show(&progress))
     }
 
-    pub(super) fn finish(self) {
+    pub(in crate::verbs) fn finish(self) {
         if let Shown::Bar(bar) = &*self.shown {
             bar.finish_and_clear();
         }
