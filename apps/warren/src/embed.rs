@@ -10,6 +10,7 @@ mod listen;
 mod metrics;
 mod options;
 mod programs;
+mod skeleton;
 mod trial;
 
 use std::{fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, sync::Arc, time::Duration};

@@ -21,5 +21,5 @@ mod template;
 mod volumes;
 
 pub use manager::{RecoverError, SessionManager};
-pub use options::{Known, NoPrograms, Options, Parts, Program, ProgramError, Programs, Retention};
-pub use template::{Template, TemplateError, TemplateFile};
+pub use options::{Known, NoPrograms, Options, Packages, Parts, Program, ProgramError, Programs, Retention};
+pub use template::{Given, Template, TemplateError, TemplateFile};

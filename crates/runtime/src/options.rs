@@ -166,6 +166,20 @@ pub trait Programs: Send + Sync {
 
     /// Removes one.
     async fn remove(&self, name: &str) -> Result<(), ProgramError>;
+
+    /// What is there for apps and scripts.
+    fn packages(&self) -> Packages {
+        Packages::default()
+    }
+}
+
+/// Packages that every sandbox can see, read-only, so that what a template has works without a network.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Packages {
+    /// A `node_modules` directory: `/node_modules` in a sandbox.
+    pub node: Option<PathBuf>,
+    /// A directory for Python's search path: `/opt/python` in a sandbox.
+    pub python: Option<PathBuf>,
 }
 
 /// A program that can be installed.

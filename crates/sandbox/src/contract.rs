@@ -72,6 +72,10 @@ pub struct Mounts {
     pub instructions: Option<PathBuf>,
     /// `/opt/agents/NAME`, read-only: the agents' programs.
     pub agents: BTreeMap<String, PathBuf>,
+    /// `/node_modules`, read-only: where Node looks for what no directory above an app has.
+    pub node_packages: Option<PathBuf>,
+    /// `/opt/python`, read-only: packages for Python.
+    pub python_packages: Option<PathBuf>,
 }
 
 /// What a machine can give, as found by trying it.

@@ -70,6 +70,7 @@ pub(crate) fn spec(directory: &Path, name: &str, required: Vec<Layer>) -> Spec {
         knowledge: Some(knowledge),
         instructions: None,
         agents: [("hostile".to_owned(), env!("CARGO_BIN_EXE_warren-hostile").into())].into(),
+        ..Mounts::default()
     };
     // Test programs run one after the other, and their process ids differ.
     let uid = 100_000 + std::process::id() % 10_000 * 100 + NEXT_UID.fetch_add(1, Ordering::Relaxed);

@@ -26,6 +26,27 @@ pub fn agents_directory() -> PathBuf {
 }
 
 impl Setup {
+    /// With what the outputs template needs, installed first if it is not there yet. In a directory of its own: sessions
+    /// of other tests begin with nothing.
+    ///
+    /// # Panics
+    /// When it cannot be installed.
+    pub async fn template(self) -> Self {
+        let directory = agents_directory().with_file_name("template-layer");
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let output = Command::new(program())
+            .args(["template", "install", "--json", "--dir"])
+            .arg(home.path())
+            .env("WARREN_AGENTS_DIRECTORY", &directory)
+            .stdin(Stdio::null())
+            .output()
+            .await
+            .expect("the program runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        self.config(&format!("[agents]\ndirectory = {:?}", directory.display().to_string()))
+    }
+
     /// With the programs of these agents, which are installed first if they are not there yet.
     ///
     /// # Panics

@@ -12,7 +12,7 @@ use warren_runtime::{Retention, Template, TemplateError, api::PreviewHosts};
 use warren_sandbox::{Layer, Limits};
 use warren_snapshots::{S3Keys, Storage};
 
-use super::LAUNCHER;
+use super::{LAUNCHER, skeleton::skeleton};
 use crate::report::Advised;
 
 pub(super) fn store(config: &Config, directory: &Path) -> warren_store::Options {
@@ -128,13 +128,15 @@ fn previews(config: &Config, listen: SocketAddr) -> Option<PreviewHosts> {
 }
 
 /// What is in the `outputs/` of new workspaces. Read once: a server that could not give it does not start.
-fn template(config: &Config) -> Result<Option<Template>> {
+fn template(config: &Config) -> Result<Template> {
     let advised = |error: TemplateError| {
         let hint = error.hint().to_owned();
         Advised::new(format!("{:#}", anyhow::Error::from(error)), hint)
     };
-    let read = config.storage.outputs_template.as_deref().map(Template::read).transpose();
-    Ok(read.map_err(advised)?)
+    match &config.storage.outputs_template {
+        Some(directory) => Ok(Template::read(directory).map_err(advised)?),
+        None => Ok(skeleton()),
+    }
 }
 
 pub(super) fn runtime(
@@ -170,7 +172,7 @@ pub(super) fn runtime(
         },
         previews: previews(config, listen),
         knowledge: config.knowledge.clone(),
-        template: template(config)?.map(Arc::new),
+        template: Some(Arc::new(template(config)?)),
         excludes: config.excludes.clone().unwrap_or_else(|| usual.excludes.clone()),
         ..usual
     })

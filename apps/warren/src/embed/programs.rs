@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use warren_programs::{AgentStatus, Installed, Programs, Report};
-use warren_runtime::{Known, Program, ProgramError};
+use warren_runtime::{Known, Packages, Program, ProgramError};
 
 /// What is installed on this machine.
 pub(super) struct OnDisk(pub(super) Programs);
@@ -40,6 +40,14 @@ impl warren_runtime::Programs for OnDisk {
             hint: None,
         })
     }
+
+    fn packages(&self) -> Packages {
+        self.0.layer().as_ref().map(packages).unwrap_or_default()
+    }
+}
+
+fn packages(layer: &Installed) -> Packages {
+    Packages { node: layer.node_packages(), python: layer.python_packages() }
 }
 
 fn program(installed: Installed) -> Program {

@@ -1,6 +1,6 @@
 //! Everything between "a sandbox is needed" and "an agent can be started in it".
 
-use std::{io::Cursor, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, io::Cursor, path::PathBuf, sync::Arc};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
@@ -25,12 +25,16 @@ use super::{
 };
 use crate::{
     api::SessionError,
-    options::{Program, Shared},
+    options::{Packages, Program, Shared},
     places::Places,
+    template::{Given, Template},
 };
 
 /// Where a sandbox has the workspace.
 pub(super) const WORKSPACE: &str = "/workspace";
+
+/// Where a sandbox has packages for Python.
+const PYTHON: &str = "/opt/python";
 
 /// Where a sandbox has the agent's home.
 pub(super) const HOME: &str = "/home/agent";
@@ -132,6 +136,7 @@ pub(super) async fn start(
         permission_mode: options.permission_mode.unwrap_or_default(),
     });
     let installed = shared.parts.programs.installed();
+    let packages = shared.parts.programs.packages();
     let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
     let uid = uid_of(&identity, &shared).await?;
     let from = rebuild(&identity, &shared, &places, head, uid).await?;
@@ -146,9 +151,11 @@ pub(super) async fn start(
             knowledge: knowledge(&identity, &shared).await,
             instructions: Some(instructions),
             agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
+            node_packages: packages.node.clone(),
+            python_packages: packages.python.clone(),
         },
         uid,
-        env: outside::environment(),
+        env: environment(&packages),
         limits: shared.options.limits.clone(),
         required: shared.options.required.clone(),
     };
@@ -159,12 +166,7 @@ pub(super) async fn start(
     let outside = Arc::new(outside);
     let sandbox = shared.parts.backend.start(spec).await?;
     // Before anything watches: what a session starts with is no run's work.
-    let given = match shared.options.template.as_deref().filter(|_| is_new_workspace) {
-        Some(template) => template::write(&sandbox.guest, template)
-            .await
-            .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?,
-        None => Vec::new(),
-    };
+    let given = if is_new_workspace { give(&sandbox, &shared, &packages).await? } else { Vec::new() };
     let tasks = shared.parts.tasks.child();
     let until_dropped = tasks.token().drop_guard();
     let furnished = furnish(&identity, adapter, &shared, &sandbox, &outside, &tasks, signals.clone());
@@ -175,6 +177,26 @@ pub(super) async fn start(
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
     Ok(Started { sandbox, calls, outside, transcripts, given, programs: installed, tasks, until_dropped })
+}
+
+/// Writes the template, if there is one for this sandbox.
+async fn give(sandbox: &Sandbox, shared: &Shared, packages: &Packages) -> Result<Vec<Seen>, StartFailure> {
+    let is_given = |template: &&Template| match template.given {
+        Given::Always => true,
+        Given::WithPackages => packages.node.is_some(),
+    };
+    let Some(template) = shared.options.template.as_deref().filter(is_given) else { return Ok(Vec::new()) };
+    let written = template::write(&sandbox.guest, template).await;
+    written.map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))
+}
+
+/// What programs inside start from: the way out, and where packages are.
+fn environment(packages: &Packages) -> BTreeMap<String, String> {
+    let mut all = outside::environment();
+    if packages.python.is_some() {
+        all.insert("PYTHONPATH".to_owned(), PYTHON.to_owned());
+    }
+    all
 }
 
 pub(super) fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {

@@ -57,6 +57,8 @@ pub(super) fn mounts(mounts: &Mounts) -> Vec<Mount> {
     all.extend(mounts.user_input.iter().map(|source| mount(source, "/user-input", true)));
     all.extend(mounts.knowledge.iter().map(|source| mount(source, "/knowledge", false)));
     all.extend(mounts.instructions.iter().map(|source| mount(source, "/instructions", false)));
+    all.extend(mounts.node_packages.iter().map(|source| mount(source, "/node_modules", false)));
+    all.extend(mounts.python_packages.iter().map(|source| mount(source, "/opt/python", false)));
     all.extend(
         mounts.agents.iter().map(|(name, source)| mount(source, &format!("/opt/agents/{name}"), false)),
     );
