@@ -112,18 +112,14 @@ impl Renderer {
             EventBody::SubagentCompleted { status, .. } => self.subagent_completed(event, *status),
             EventBody::ModelCalled(called) => self.model_called(called, depth),
             EventBody::Retrying { attempt, reason, .. } => {
-                let line = format!("trying again (attempt {attempt}): {}", clean(reason));
-                self.line(depth, &self.paint.dim(&line));
+                self.aside(depth, &format!("trying again (attempt {attempt}): {}", clean(reason)));
             }
             EventBody::ApprovalRequested(request) => self.asked(request, depth),
             EventBody::ApprovalResolved(resolution) => self.answered(resolution, depth),
             EventBody::EgressDecided { host, port, allowed: false, .. } => {
-                let line = format!("refused a connection to {}:{port}", clean(host));
-                self.line(depth, &self.paint.dim(&line));
+                self.aside(depth, &format!("refused a connection to {}:{port}", clean(host)));
             }
-            EventBody::ContextCompacted { .. } => {
-                self.line(depth, &self.paint.dim("the conversation was compacted"));
-            }
+            EventBody::ContextCompacted { .. } => self.aside(depth, "the conversation was compacted"),
             EventBody::FileChanged { path, change, size_bytes, .. } => {
                 self.files.note(path, *change, *size_bytes)
             }
@@ -132,16 +128,13 @@ impl Renderer {
             | EventBody::RunInterrupted { .. } => {
                 self.ended(event);
             }
-            EventBody::SessionEnded { reason } => {
-                self.line(0, &self.paint.dim(&format!("session ended: {}", clean(reason))))
-            }
+            EventBody::SessionEnded { reason } => self.aside(0, &format!("session ended: {}", clean(reason))),
             EventBody::ArtifactCreated { artifact } => {
-                let line = format!("made {} ({})", clean(&artifact.name), clean(&artifact.path));
-                self.line(depth, &self.paint.dim(&line));
+                self.aside(depth, &format!("made {} ({})", clean(&artifact.name), clean(&artifact.path)));
             }
             EventBody::PortOpened { port, preview_url } => {
                 let at = preview_url.as_deref().map(|url| format!(": {}", clean(url))).unwrap_or_default();
-                self.line(depth, &self.paint.dim(&format!("something listens on port {port}{at}")));
+                self.aside(depth, &format!("something listens on port {port}{at}"));
             }
             EventBody::ArtifactUpdated { .. }
             | EventBody::ArtifactDeleted { .. }
@@ -155,6 +148,11 @@ impl Renderer {
             | EventBody::Unrecognized { .. } => {}
         }
         std::mem::take(&mut self.page.text)
+    }
+
+    /// A line beside the conversation.
+    fn aside(&mut self, depth: usize, text: &str) {
+        self.line(depth, &self.paint.dim(text));
     }
 
     /// What is going on right now, in a few words; `None` when text is just coming, or nothing is going on.

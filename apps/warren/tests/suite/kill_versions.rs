@@ -152,6 +152,7 @@ fn directories(workspace: &Path, home: &Path) -> Files {
     found
 }
 
+#[expect(clippy::print_stdout, reason = "the report is what people read of this test")]
 fn show(report: &BTreeMap<(Victim, During), u32>, n_compared: u32) {
     println!("| killed | during | kills that hit |\n|---|---|---|");
     for ((victim, during), n_hits) in report {
