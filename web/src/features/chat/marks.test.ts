@@ -47,3 +47,8 @@ it("puts what a run made before the version that keeps it", () => {
   const marks = new MarkBuilder().build(state([run("a", {})]), [{ version: 1, cause: "run", at: 2, seq: 20 }], [], made);
   expect(marks.map((mark) => mark.key)).toEqual(["made-1", "v-1"]);
 });
+
+it("puts a message on its way before the sandbox that starts for it", () => {
+  const running = state([run("a", { status: "running", endedAt: undefined })]);
+  expect(keys(running, [{ key: "k", content: "x", at: 0, state: "sent", runId: "a" }])).toEqual(["k", "boot-a"]);
+});

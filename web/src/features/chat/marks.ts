@@ -34,10 +34,11 @@ export class MarkBuilder {
       ...state.approvals.values().map((approval) => this.keep(`ask-${approval.approvalId}`, Date.parse(approval.requestedAt), { is: "approval", approval }, approval.toolUseId ?? null)),
       ...versions.filter((version) => version.version > 0).flatMap((version) => this.saved(version, made.get(version.version))),
       ...state.runs.values().flatMap((run) => this.ended(run, state)),
+      // What has no time yet comes last, in this order: a message, then the sandbox that starts for it.
+      ...pending.filter((message) => !isElsewhere(message, state)).map((message) => this.keep(message.key, Infinity, { is: "unsent", message })),
       ...this.boot(state),
       ...this.retrying(state),
-      ...pending.filter((message) => !isElsewhere(message, state)).map((message) => this.keep(message.key, Infinity, { is: "unsent", message })),
-    ].sort((a, b) => a.at - b.at);
+    ].sort((a, b) => (a.at === b.at ? 0 : a.at - b.at));
     this.known = new Map(all.map((mark) => [mark.key, mark]));
     if (all.length !== this.last.length || all.some((mark, at) => mark !== this.last[at])) this.last = all;
     return this.last;
