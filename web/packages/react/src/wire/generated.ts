@@ -200,6 +200,11 @@ export interface components {
          * @enum {string}
          */
         ArtifactChange: "content" | "kind" | "name" | "port" | "command" | "previewUrl";
+        /** @description What became of an artifact. */
+        ArtifactHistory: {
+            /** @description Newest first. */
+            versions: components["schemas"]["ArtifactVersion"][];
+        };
         /**
          * Format: uuid
          * @description A thing worth showing: the same for the same path of the same session.
@@ -210,6 +215,41 @@ export interface components {
          * @enum {string}
          */
         ArtifactKind: "web_app" | "pptx" | "docx" | "excel" | "markdown" | "image" | "pdf" | "csv" | "html" | "code";
+        /** @description What is worth showing of what a session made. */
+        ArtifactList: {
+            /** @description By path. */
+            artifacts: components["schemas"]["Artifact"][];
+        };
+        /** @description An artifact, as packets tell of it. */
+        ArtifactMetadata: {
+            /**
+             * Format: uuid
+             * @description Its name for ever.
+             */
+            id: string;
+            /** @description A name for people. */
+            name: string;
+            /** @description Relative to `/outputs`. */
+            path: string;
+            /** @description Where it can be looked at. */
+            preview_url?: string | null;
+            /** @description What kind of thing it is. */
+            type: components["schemas"]["BuildArtifactType"];
+        };
+        /** @description One state of an artifact. */
+        ArtifactVersion: {
+            /** @description As it was then. */
+            artifact: components["schemas"]["Artifact"];
+            /** @description When. */
+            at: components["schemas"]["Timestamp"];
+            /** @description `created`, `updated` or `deleted`. */
+            change: string;
+            /** @description What of it changed. */
+            changes?: components["schemas"]["ArtifactChange"][];
+            /** @description The entry of the log that tells of it. */
+            seq: components["schemas"]["Seq"];
+            version?: components["schemas"]["Version"] | null;
+        };
         /** @description A place in a request's JSON. */
         At: {
             /** @description Column, from 1. */
@@ -363,6 +403,205 @@ export interface components {
              */
             tokens?: number | null;
         };
+        /** @description Something worth showing. */
+        BuildArtifact: {
+            /** @description When it was found first. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: uuid
+             * @description Its name for ever.
+             */
+            id: string;
+            /** @description A name for people. */
+            name: string;
+            /** @description Relative to `/outputs`. */
+            path: string;
+            /** @description Whose it is. */
+            session_id: components["schemas"]["SessionId"];
+            /** @description What kind of thing it is. */
+            type: components["schemas"]["BuildArtifactType"];
+            /** @description When it last changed. */
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        /** @description What a session made that is worth showing. */
+        BuildArtifactList: {
+            /** @description All of it, by path. */
+            artifacts: components["schemas"]["BuildArtifact"][];
+        };
+        /**
+         * @description What kind of thing an artifact is: the six that clients of this API know.
+         * @enum {string}
+         */
+        BuildArtifactType: "web_app" | "pptx" | "docx" | "image" | "markdown" | "excel";
+        /** @description One thing in a directory. */
+        BuildFile: {
+            /** @description What a file is, by its name; `null` for anything else. */
+            mime_type?: string | null;
+            /** @description When it was last changed. */
+            modified_at: components["schemas"]["Timestamp"];
+            /** @description Its name. */
+            name: string;
+            /** @description From the root, as the other routes take it: `/outputs/web/package.json`. */
+            path: string;
+            /**
+             * Format: int64
+             * @description How long a file is; `null` for anything else.
+             */
+            size_bytes?: number | null;
+            /** @description `file`, `directory`, `symlink` or `other`. */
+            type: string;
+        };
+        /** @description What is in a directory. */
+        BuildFileListing: {
+            /** @description Directories first, then by name. */
+            entries: components["schemas"]["BuildFile"][];
+            /** @description The directory, from the root: `/outputs/web`. */
+            path: string;
+        };
+        /** @description How many messages may be sent. */
+        BuildLimit: {
+            /**
+             * Format: int64
+             * @description Messages that it gives; `null`: any number.
+             */
+            limit?: number | null;
+            /** @description `unpaid`, `paid` or `unlimited`. */
+            plan: string;
+            /**
+             * Format: int64
+             * @description Messages that are left; `null`: any number.
+             */
+            remaining?: number | null;
+            resetsAt?: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: int64
+             * @description Messages that were sent.
+             */
+            used: number;
+        };
+        /** @description One message of a conversation. */
+        BuildMessage: {
+            /** @description The text: what the user wrote, or all that the agent answered. */
+            content: string;
+            /** @description When it was said, or began. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: uuid
+             * @description Its name for ever. A user's message has the number of its run.
+             */
+            id: string;
+            /** @description What the agent did, as its stream told it; pieces of one text are joined. */
+            packets?: components["schemas"]["Packet"][];
+            /** @description Where it was said. */
+            session_id: components["schemas"]["SessionId"];
+            /** @description Who said it. */
+            type: components["schemas"]["BuildMessageType"];
+        };
+        /** @description A whole conversation, oldest first. */
+        BuildMessageList: {
+            /** @description All of it. */
+            messages: components["schemas"]["BuildMessage"][];
+        };
+        /** @description Sends a message. */
+        BuildMessageSend: {
+            /** @description The same id gives the same answer, for seven days; at most 255 bytes. */
+            client_request_id?: string | null;
+            /** @description The text. */
+            content: string;
+        };
+        /**
+         * @description Who said a message.
+         * @enum {string}
+         */
+        BuildMessageType: "user" | "assistant";
+        /** @description Where a session's agent works: one for each session, whichever container it is in. */
+        BuildSandbox: {
+            container_id?: components["schemas"]["SandboxId"] | null;
+            /** @description When its session was made. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: uuid
+             * @description The same for ever.
+             */
+            id: string;
+            last_heartbeat?: components["schemas"]["Timestamp"] | null;
+            /** @description Whose it is. */
+            session_id: components["schemas"]["SessionId"];
+            /** @description Its condition. */
+            status: components["schemas"]["BuildSandboxStatus"];
+        };
+        /**
+         * @description Condition of a sandbox.
+         * @enum {string}
+         */
+        BuildSandboxStatus: "provisioning" | "running" | "idle" | "terminated";
+        /** @description A session. */
+        BuildSession: {
+            /** @description What it made that is worth showing; not in lists of sessions. */
+            artifacts?: components["schemas"]["BuildArtifact"][] | null;
+            /** @description When it was made. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Its name for ever. */
+            id: components["schemas"]["SessionId"];
+            /** @description When something last happened in it. */
+            last_activity_at: components["schemas"]["Timestamp"];
+            /** @description A name for people. */
+            name?: string | null;
+            /** @description Where its agent works. */
+            sandbox: components["schemas"]["BuildSandbox"];
+            /** @description What is kept of it, oldest first; not in lists of sessions. */
+            snapshots?: components["schemas"]["BuildSnapshot"][] | null;
+            /** @description Whether it has a sandbox. */
+            status: components["schemas"]["BuildSessionStatus"];
+            /**
+             * Format: uuid
+             * @description Whose it is; `null` if it was made with a token that stands for no user.
+             */
+            user_id?: string | null;
+        };
+        /** @description Makes a session. Everything has a default. */
+        BuildSessionCreate: {
+            agent_type?: components["schemas"]["AgentType"] | null;
+            /** @description A name for people. */
+            name?: string | null;
+            project_id?: components["schemas"]["ProjectId"] | null;
+        };
+        /** @description Part of the list of sessions, newest first. */
+        BuildSessionList: {
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            next_cursor?: string | null;
+            /** @description The part. */
+            sessions: components["schemas"]["BuildSession"][];
+        };
+        /**
+         * @description Whether a session has a sandbox.
+         * @enum {string}
+         */
+        BuildSessionStatus: "active" | "idle";
+        /** @description A version of a session, kept. */
+        BuildSnapshot: {
+            /** @description When it was taken. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: uuid
+             * @description Its name for ever.
+             */
+            id: string;
+            /** @description Whose it is. */
+            session_id: components["schemas"]["SessionId"];
+            /**
+             * Format: int64
+             * @description How long it is, where that is known.
+             */
+            size_bytes?: number | null;
+            /** @description Where it can be had. */
+            storage_path: string;
+        };
+        /** @description Files that were uploaded. */
+        BuildUploaded: {
+            /** @description In the order in which they came. */
+            files: components["schemas"]["BuildFile"][];
+        };
         /** @description A prompt with a name. */
         Command: {
             /** @description What it does. */
@@ -372,6 +611,24 @@ export interface components {
             /** @description The prompt. */
             prompt: string;
         };
+        /** @description How to try again. */
+        ConflictRetry: {
+            /**
+             * Format: int64
+             * @description How long to wait before the first, in milliseconds; then twice as long each time. At most 10000.
+             */
+            backoffMs: number;
+            /**
+             * Format: int32
+             * @description How often; at most 10.
+             */
+            retries: number;
+        };
+        /**
+         * @description What to do, in a word.
+         * @enum {string}
+         */
+        ConflictWord: "reject" | "retry";
         /** @description A message: plain text, or parts. */
         Content: string | components["schemas"]["ContentPart"][];
         /** @description One part of a message. */
@@ -415,7 +672,7 @@ export interface components {
          * @description A stable name of a failure. Each has a page in `docs/errors/`.
          * @enum {string}
          */
-        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "BUDGET_EXCEEDED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "RUN_IN_PROGRESS" | "APPROVAL_NOT_PENDING" | "VERSION_CONFLICT" | "SESSION_ELSEWHERE" | "SESSION_ENDED" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MISDIRECTED" | "IDEMPOTENCY_MISMATCH" | "QUEUE_FULL" | "INTERNAL" | "UNAVAILABLE" | "TIMEOUT" | "SANDBOX_ERROR" | "ISOLATION_MISSING" | "AGENT_ERROR" | "AGENT_UNKNOWN" | "LLM_ERROR" | "SERVER_RESTARTED" | "OUT_OF_MEMORY" | "DISK_LIMIT";
+        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "BUDGET_EXCEEDED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "RUN_IN_PROGRESS" | "APPROVAL_NOT_PENDING" | "VERSION_CONFLICT" | "SESSION_ELSEWHERE" | "SESSION_ENDED" | "RECORDING_EXPIRED" | "PRECONDITION_FAILED" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "MISDIRECTED" | "IDEMPOTENCY_MISMATCH" | "QUEUE_FULL" | "DATA_DAMAGED" | "MESSAGE_LIMIT" | "INTERNAL" | "UNAVAILABLE" | "TIMEOUT" | "SANDBOX_ERROR" | "ISOLATION_MISSING" | "AGENT_ERROR" | "AGENT_UNKNOWN" | "LLM_ERROR" | "SERVER_RESTARTED" | "OUT_OF_MEMORY" | "DISK_LIMIT";
         /** @description One numbered entry of a session's log. Never changed once written; new fields are only added. */
         Event: components["schemas"]["EventBody"] & {
             /** @description The thread it belongs to. */
@@ -653,6 +910,78 @@ export interface components {
              */
             removed?: number;
         };
+        /** @description A file that differs. */
+        FileDiff: {
+            after?: components["schemas"]["FileLook"] | null;
+            before?: components["schemas"]["FileLook"] | null;
+            /** @description It is not text. */
+            binary: boolean;
+            /** @description What happened to it. */
+            change: components["schemas"]["TreeChange"];
+            /** @description The lines that differ, as a unified diff. */
+            diff?: string | null;
+            /** @description `file`, `directory` or `symlink`. */
+            kind: string;
+            /** @description Relative to the workspace; or absolute in the sandbox, if it is not in the workspace. */
+            path: string;
+            /** @description The diff is cut, or the file is too long for one. */
+            truncated?: boolean;
+        };
+        /** @description One thing in a directory. */
+        FileItem: {
+            /** @description Pass it as `If-Match` to replace exactly this. */
+            etag: string;
+            hash?: components["schemas"]["BlobHash"] | null;
+            /** @description `file`, `directory`, `symlink` or `other`. */
+            kind: string;
+            /**
+             * Format: int32
+             * @description Permission bits.
+             */
+            mode: number;
+            /** @description When it was last changed. */
+            modifiedAt: components["schemas"]["Timestamp"];
+            /** @description Its name. */
+            name: string;
+            /** @description As the other routes take it. */
+            path: string;
+            /**
+             * Format: int64
+             * @description Its length.
+             */
+            sizeBytes: number;
+        };
+        /** @description What is in a directory of a session. */
+        FileListing: {
+            /** @description Directories first, then by name. */
+            entries: components["schemas"]["FileItem"][];
+            /** @description Relative to the workspace, or with the name of another volume before it, as `/user-input`. */
+            path: string;
+            /** @description `live`: as the sandbox has it, or will have it. `version`: as the latest version has it. */
+            source: components["schemas"]["FileSource"];
+            /** @description There is more than is told. */
+            truncated?: boolean;
+        };
+        /** @description What a file is, without its content. */
+        FileLook: {
+            /** @description The hash of its content, or of a link's target. */
+            hash: components["schemas"]["BlobHash"];
+            /**
+             * Format: int32
+             * @description Permission bits.
+             */
+            mode: number;
+            /**
+             * Format: int64
+             * @description Its length.
+             */
+            sizeBytes: number;
+        };
+        /**
+         * @description Where files were found.
+         * @enum {string}
+         */
+        FileSource: "live" | "version";
         /** @description Ends something that may be at work. */
         Forced: {
             /** @description Interrupt the run that is going on instead of answering 409. */
@@ -692,6 +1021,11 @@ export interface components {
         };
         /** @description A message that was taken. */
         MessageAccepted: {
+            /**
+             * Format: int32
+             * @description How often `baseVersion` was not the latest any more, before the message was taken.
+             */
+            retries?: number;
             /** @description The run that carries it out. */
             runId: components["schemas"]["RunId"];
             /** @description The entry of the log that announced the run; its events begin there. */
@@ -716,6 +1050,7 @@ export interface components {
             idempotencyKey?: string | null;
             /** @description The model for this run. */
             model?: string | null;
+            onConflict?: components["schemas"]["OnConflict"] | null;
             timeBudget?: components["schemas"]["TimeBudget"] | null;
             whenBusy?: components["schemas"]["WhenBusy"] | null;
         };
@@ -749,16 +1084,128 @@ export interface components {
             /** @description What the answer says it used. */
             usage: components["schemas"]["Usage"];
         };
+        /** @description What to do when `baseVersion` is not the latest any more. */
+        OnConflict: components["schemas"]["ConflictWord"] | components["schemas"]["ConflictRetry"];
+        /** @description One packet. */
+        Packet: components["schemas"]["PacketBody"] & {
+            /** @description When it was recorded. */
+            timestamp: components["schemas"]["Timestamp"];
+        };
+        /** @description What a packet says. The names and fields are those of the platform this API is for; an absent field is absent. */
+        PacketBody: {
+            /** @description What was done, in a sentence. */
+            summary?: string | null;
+            /** @enum {string} */
+            type: "done";
+        } | {
+            /** @description A stable code: `TIMEOUT`, `SANDBOX_ERROR`, `LLM_ERROR`, … */
+            code?: string | null;
+            /** @description What went wrong. */
+            message: string;
+            /** @description Sending the message again may help. */
+            recoverable: boolean;
+            /** @enum {string} */
+            type: "error";
+        } | {
+            /** @description Its name. */
+            step_id: string;
+            /** @description For people. */
+            title?: string | null;
+            /** @enum {string} */
+            type: "step_start";
+        } | {
+            /** @description What is new. */
+            content: string;
+            /** @description Which one. */
+            step_id: string;
+            /** @enum {string} */
+            type: "step_delta";
+        } | {
+            /** @description How it ended. */
+            status: components["schemas"]["StepStatus"];
+            /** @description Which one. */
+            step_id: string;
+            /** @enum {string} */
+            type: "step_end";
+        } | {
+            /** @enum {string} */
+            type: "output_start";
+        } | {
+            /** @description What is new. */
+            content: string;
+            /** @enum {string} */
+            type: "output_delta";
+        } | {
+            /** @description Which one. */
+            artifact: components["schemas"]["ArtifactMetadata"];
+            /** @enum {string} */
+            type: "artifact_created";
+        } | {
+            /** @description Which one. */
+            artifact: components["schemas"]["ArtifactMetadata"];
+            /** @description What changed. */
+            changes?: string[] | null;
+            /** @enum {string} */
+            type: "artifact_updated";
+        } | {
+            /** @description What it is given. */
+            tool_input?: unknown;
+            /** @description Which one. */
+            tool_name: string;
+            /** @enum {string} */
+            type: "tool_start";
+        } | {
+            /** @description The tool failed. */
+            is_error: boolean;
+            /** @description What is new. */
+            output?: string | null;
+            /** @description Which one. */
+            tool_name: string;
+            /** @enum {string} */
+            type: "tool_output";
+        } | {
+            /** @description How it ended. */
+            status: components["schemas"]["ToolStatus"];
+            /** @description Which one. */
+            tool_name: string;
+            /** @enum {string} */
+            type: "tool_end";
+        } | {
+            /** @description Relative to `/outputs`; a file outside of it is named from there, as `../notes.txt`. */
+            path: string;
+            /**
+             * Format: int64
+             * @description Its length.
+             */
+            size_bytes?: number | null;
+            /** @enum {string} */
+            type: "file_write";
+        } | {
+            /** @description As in `file_write`. */
+            path: string;
+            /** @enum {string} */
+            type: "file_delete";
+        };
         /**
          * @description Whether an agent must ask before it acts.
          * @enum {string}
          */
         PermissionMode: "auto" | "ask";
+        /** @description A way into a preview. */
+        PreviewLink: {
+            /** @description When it stops being good. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Whether something listens there already; if not, the browser sees a page that waits for it. */
+            ready: boolean;
+            /** @description Good for one browser, once. Leads to the preview. */
+            url: string;
+        };
         /** @description An RFC 9457 problem document; its media type is `application/problem+json`. */
         Problem: {
             at?: components["schemas"]["At"] | null;
             /** @description A stable name to act on. */
             code: components["schemas"]["ErrorCode"];
+            currentVersion?: components["schemas"]["Version"] | null;
             /** @description What is wrong with this request. */
             detail: string;
             /** @description What to do about it. */
@@ -793,6 +1240,134 @@ export interface components {
         Ready: {
             /** @description `ready`, or what is missing. */
             status: string;
+        };
+        /** @description A run, or all runs of a session, carried out once more with the recorded answers of the model. */
+        Replay: components["schemas"]["ReplayOutcome"] & {
+            endedAt?: components["schemas"]["Timestamp"] | null;
+            /** @description Its name. */
+            replayId: components["schemas"]["ReplayId"];
+            runId?: components["schemas"]["RunId"] | null;
+            /** @description Each run by itself, if all are replayed. */
+            runs?: components["schemas"]["ReplayedRun"][];
+            /** @description What is replayed. */
+            sessionId: components["schemas"]["SessionId"];
+            /** @description When it began. */
+            startedAt: components["schemas"]["Timestamp"];
+            /** @description How far it is. */
+            status: components["schemas"]["ReplayStatus"];
+        };
+        /** @description How many were compared, and how many of them were equal. */
+        ReplayCount: {
+            /**
+             * Format: int64
+             * @description How many there are on either side.
+             */
+            compared: number;
+            /**
+             * Format: int64
+             * @description How many are the same on both.
+             */
+            equal: number;
+        };
+        /** @description Something that was different without leading anywhere else. */
+        ReplayDifference: {
+            conversationId?: components["schemas"]["ConversationId"] | null;
+            /** @description What is different. */
+            diff: string;
+            /** @description For people. */
+            message: string;
+            runId?: components["schemas"]["RunId"] | null;
+            /** @description Pairs it with the tool's call. */
+            toolUseId?: string | null;
+        };
+        /** @description Where a replay first was not as recorded. */
+        ReplayDivergence: {
+            conversationId?: components["schemas"]["ConversationId"] | null;
+            /** @description What is different, as a unified diff of what was recorded and what was replayed. */
+            diff?: string | null;
+            /**
+             * Format: int64
+             * @description The recorded call to the model, from 1.
+             */
+            index?: number | null;
+            /** @description In what way. */
+            kind: components["schemas"]["ReplayDivergenceKind"];
+            /** @description For people. */
+            message: string;
+            runId?: components["schemas"]["RunId"] | null;
+        };
+        /**
+         * @description In what way a replay was not as recorded.
+         * @enum {string}
+         */
+        ReplayDivergenceKind: "request" | "extra_call" | "missing_call" | "egress" | "approval" | "outcome" | "event" | "files";
+        /** @description Files of the resulting tree. */
+        ReplayFiles: {
+            /**
+             * Format: int64
+             * @description How many there are on either side.
+             */
+            compared: number;
+            /** @description The paths of the others; at most 100. */
+            different: string[];
+            /**
+             * Format: int64
+             * @description How many have the same content, kind and mode on both.
+             */
+            equal: number;
+        };
+        /**
+         * Format: uuid
+         * @description A run, or a whole session, carried out once more.
+         */
+        ReplayId: string;
+        /** @description What a replay came to. */
+        ReplayOutcome: {
+            /** @description Calls to the model: how many were recorded, and how many were made again. */
+            calls: components["schemas"]["ReplayCount"];
+            /** @description What was different without leading anywhere else: what tools said. */
+            differences: components["schemas"]["ReplayDifference"][];
+            /** @description Whether anything was not as recorded; absent while it is not known. */
+            diverged?: boolean | null;
+            error?: components["schemas"]["ReplayProblem"] | null;
+            /** @description Entries of the log. */
+            events: components["schemas"]["ReplayCount"];
+            /** @description Files of the resulting tree. */
+            files: components["schemas"]["ReplayFiles"];
+            firstDivergence?: components["schemas"]["ReplayDivergence"] | null;
+            /** @description What a reader should know: that something could not be compared, and why. */
+            notes?: string[];
+        };
+        /** @description Part of a session's replays, newest first. */
+        ReplayPage: {
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            nextCursor?: string | null;
+            /** @description The part. */
+            replays: components["schemas"]["Replay"][];
+        };
+        /** @description Why a replay could not be carried out. */
+        ReplayProblem: {
+            /** @description A stable code; see `docs/errors/`. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description What happened. */
+            message: string;
+        };
+        /** @description How a replay is begun. */
+        ReplayStart: {
+            /** @description Answer when it is over, not when it has begun. */
+            wait?: boolean;
+        };
+        /**
+         * @description How far a replay is.
+         * @enum {string}
+         */
+        ReplayStatus: "running" | "done" | "failed";
+        /** @description One run of a session that is replayed whole. */
+        ReplayedRun: components["schemas"]["ReplayOutcome"] & {
+            /** @description Which. */
+            runId: components["schemas"]["RunId"];
+            /** @description How far it is. */
+            status: components["schemas"]["ReplayStatus"];
         };
         /**
          * @description What became of an approval.
@@ -962,6 +1537,19 @@ export interface components {
             /** @description Why, for people; it is recorded. */
             reason?: string | null;
         };
+        /** @description Makes a session that goes on from a version of another. */
+        SessionFork: {
+            /** @description A name for people. */
+            name?: string | null;
+            profile?: components["schemas"]["ProfileId"] | null;
+            type?: components["schemas"]["AgentType"] | null;
+            version?: components["schemas"]["Version"] | null;
+        };
+        /** @description A session that was forked. */
+        SessionForked: components["schemas"]["SessionListItem"] & {
+            /** @description What of the version the new session does not have, for people. */
+            loss?: string[];
+        };
         /**
          * Format: uuid
          * @description One conversation with one agent. Immutable; UUIDv7, so that ids sort by creation.
@@ -1053,6 +1641,11 @@ export interface components {
             name?: string | null;
             options?: components["schemas"]["SessionOptions"] | null;
         };
+        /** @description Makes an older version the latest once more. */
+        SessionRestore: {
+            /** @description Which one. */
+            version: components["schemas"]["Version"];
+        };
         /** @description Whether a session is in memory, and what its sandbox does. */
         SessionRuntimeState: {
             /** @description The session is loaded on some node. */
@@ -1110,6 +1703,11 @@ export interface components {
              */
             sizeBytes: number;
         };
+        /**
+         * @description How a step ended.
+         * @enum {string}
+         */
+        StepStatus: "success" | "failed" | "skipped";
         /** @description An agent that another may call. */
         Subagent: {
             /** @description When to call it. */
@@ -1168,6 +1766,10 @@ export interface components {
             expiresAt?: components["schemas"]["Timestamp"] | null;
             /** @description A name for people. */
             name: string;
+            /** @description Whose it is: the messages of all tokens of one owner are counted together. The token stands for itself if absent. */
+            owner?: string | null;
+            /** @description How many messages its owner may send: `unpaid`, `paid` or `unlimited`; what its scope is given if absent. */
+            plan?: string | null;
             /** @description What it may do: `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`. */
             scope: string;
         };
@@ -1188,6 +1790,10 @@ export interface components {
             expiresAt?: components["schemas"]["Timestamp"] | null;
             /** @description A name for people. */
             name: string;
+            /** @description Whose it is, if that was said. */
+            owner?: string | null;
+            /** @description How many messages its owner may send, if that was said. */
+            plan?: string | null;
             /** @description What it may do. */
             scope: string;
             /** @description Its public name. */
@@ -1197,6 +1803,62 @@ export interface components {
         TokenList: {
             /** @description All of them. */
             tokens: components["schemas"]["TokenItem"][];
+        };
+        /**
+         * @description How a tool ended.
+         * @enum {string}
+         */
+        ToolStatus: "success" | "failed";
+        /** @description A transcript at a version. */
+        TranscriptLength: {
+            /**
+             * Format: int64
+             * @description Its length.
+             */
+            bytes: number;
+            /** @description `main`, or the agent's own name for it. */
+            thread: string;
+        };
+        /**
+         * @description What happened to a file between two versions.
+         * @enum {string}
+         */
+        TreeChange: "added" | "removed" | "changed";
+        /** @description Something in a directory of a version. */
+        TreeEntry: {
+            hash?: components["schemas"]["BlobHash"] | null;
+            /** @description `file`, `directory` or `symlink`. */
+            kind: string;
+            /**
+             * Format: int32
+             * @description Permission bits.
+             */
+            mode: number;
+            /** @description When it was last changed. */
+            modifiedAt: components["schemas"]["Timestamp"];
+            /** @description Its name. */
+            name: string;
+            /** @description Where it is, to ask for it. */
+            path: string;
+            /**
+             * Format: int64
+             * @description Its length.
+             */
+            sizeBytes: number;
+            /** @description Where a link points to. */
+            target?: string | null;
+        };
+        /** @description A directory of a version. */
+        TreeListing: {
+            /** @description What is in it, by name. */
+            entries: components["schemas"]["TreeEntry"][];
+            /** @description The directory. */
+            path: string;
+        };
+        /** @description Files that were uploaded. */
+        Uploaded: {
+            /** @description In the order in which they came. */
+            files: components["schemas"]["FileItem"][];
         };
         /** @description Tokens and money of one model call, one run or one session. */
         Usage: {
@@ -1277,6 +1939,87 @@ export interface components {
          * @enum {string}
          */
         VersionCause: "run" | "interrupt" | "recovered" | "idle" | "manual" | "restore" | "import" | "fork";
+        /** @description One version, whole. */
+        VersionDetail: components["schemas"]["VersionItem"] & {
+            /** @description Paths that were there and are not in it: caches and dependencies. */
+            excluded: string[];
+            /** @description What the agent remembered. */
+            transcripts: components["schemas"]["TranscriptLength"][];
+        };
+        /** @description How two versions differ. */
+        VersionDiff: {
+            /** @description Blocks of the main conversation that are new. */
+            blocks: components["schemas"]["Block"][];
+            /** @description Files that differ, by path. */
+            files: components["schemas"]["FileDiff"][];
+            /** @description Before. */
+            from: components["schemas"]["Version"];
+            /** @description After. */
+            to: components["schemas"]["Version"];
+            /** @description There are more files that differ. */
+            truncated?: boolean;
+        };
+        /** @description What a session has now. */
+        VersionHead: {
+            /** @description There is more than that: a run failed, or files changed between runs. The next run commits it first. */
+            dirty: boolean;
+            /** @description Its latest version. */
+            version: components["schemas"]["Version"];
+        };
+        /** @description A version as it is listed. */
+        VersionItem: {
+            /** @description The one it was made from. */
+            base: components["schemas"]["Version"];
+            /**
+             * Format: int64
+             * @description How many blocks are new since its base.
+             */
+            blocks: number;
+            /** @description Why it was made. */
+            cause: components["schemas"]["VersionCause"];
+            /**
+             * Format: double
+             * @description The price of that.
+             */
+            costUSD: number;
+            /** @description When it was made. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Its files and transcripts are not kept any more. */
+            expired?: boolean;
+            /** @description What happened to files since its base. */
+            files: components["schemas"]["FileCounts"];
+            /** @description A name for people; keeps it for ever. */
+            label?: string | null;
+            restored?: components["schemas"]["Version"] | null;
+            runId?: components["schemas"]["RunId"] | null;
+            /** @description The last entry of the log that belongs to it. */
+            seq: components["schemas"]["Seq"];
+            /** @description Another session worked in the same workspace meanwhile. */
+            shared?: boolean;
+            /**
+             * Format: int64
+             * @description Bytes of all its files.
+             */
+            sizeBytes: number;
+            /** @description What the session had spent until then. */
+            usage: components["schemas"]["Usage"];
+            /** @description Its number. */
+            version: components["schemas"]["Version"];
+        };
+        /** @description Names a version. */
+        VersionLabel: {
+            /** @description Its name, of 1 to 100 characters; `null` takes it away. */
+            label?: string | null;
+        };
+        /** @description Part of the list of versions, newest first. */
+        VersionPage: {
+            /** @description What the session has now. */
+            head: components["schemas"]["VersionHead"];
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            nextCursor?: string | null;
+            /** @description The part. */
+            versions: components["schemas"]["VersionItem"][];
+        };
         /**
          * @description What to do with a message that arrives while a run is going on.
          * @enum {string}
@@ -1399,8 +2142,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A problem document with one of these codes: SESSION_ENDED */
+        /** @description A problem document with one of these codes: SESSION_ENDED, RECORDING_EXPIRED */
         Problem410: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A problem document with one of these codes: PRECONDITION_FAILED */
+        Problem412: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1426,6 +2178,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A problem document with one of these codes: RANGE_NOT_SATISFIABLE */
+        Problem416: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A problem document with one of these codes: MISDIRECTED */
         Problem421: {
             headers: {
@@ -1444,7 +2205,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A problem document with one of these codes: QUEUE_FULL */
+        /** @description A problem document with one of these codes: QUEUE_FULL, MESSAGE_LIMIT */
         Problem429: {
             headers: {
                 [name: string]: unknown;
@@ -1453,7 +2214,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A problem document with one of these codes: INTERNAL */
+        /** @description A problem document with one of these codes: DATA_DAMAGED, INTERNAL */
         Problem500: {
             headers: {
                 [name: string]: unknown;
