@@ -32,6 +32,7 @@ const READABLE: &[&str] = &[
     "/usr",
     "/etc",
     "/opt",
+    "/node_modules",
     "/knowledge",
     "/instructions",
     "/proc",

@@ -2,6 +2,8 @@
 //!
 //! Each test is one capability; the agents that have it are its cases. `docs/agents.md` is the table of both.
 
+mod replays;
+
 use std::time::Duration;
 
 use reqwest::StatusCode;

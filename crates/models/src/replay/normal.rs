@@ -12,7 +12,7 @@ pub const NORMALISED: &[(&str, &str)] = &[
     ("billing", r"x-anthropic-billing-header:[^\n]*"),
     (
         "id",
-        r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}|\b(?:ses|msg|prt|per|evt)_[0-9A-Za-z]{12,}\b|\bChunk ID: \w+",
+        r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}|\b(?:ses|msg|prt|per|evt)_[0-9A-Za-z]{12,}\b|\bChunk ID: \w+|\bagentId: \w+|\bto: 'a[0-9a-f]{16}'",
     ),
     (
         "time",
@@ -32,7 +32,7 @@ pub const NORMALISED: &[(&str, &str)] = &[
             r"|(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4})\b"
         ),
     ),
-    ("duration", r"\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?)\b"),
+    ("duration", r"\bduration_ms[:=] ?\d+|\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?)\b"),
     ("process", r"\b(?:PGID|PIDs?|PPID|pid)\b[:=]? ?\d+(?:, ?\d+)*"),
     ("path", r"/(?:var/)?tmp/[^\s\x22'`<>()\\,;]+"),
 ];
@@ -171,6 +171,8 @@ mod tests {
         check("Wall time: 0.0521 seconds", "Wall time: <duration>");
         check("user 0199d0c5-8f9a-7cc0-9d0a-0123456789ab_x", "user <id>_x");
         check("ses_5dfab12cdef0abcdefGHIJ", "<id>");
+        check("agentId: a86dd91285aaaa75d (send with to: 'a86dd91285aaaa75d')", "<id> (send with <id>)");
+        check("duration_ms: 3763</usage>", "<duration></usage>");
         check("Process Group PGID: 4711", "Process Group <process>");
         check("wrote '/tmp/claude-9/cwd'", "wrote '<path>'");
         check("x-anthropic-billing-header: cc_version=2.0; cch=ab1;\nnext", "<billing>\nnext");
