@@ -13,7 +13,7 @@ import { STORIES } from "./stories.mjs";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Generous, because the machine may be busy; nothing waits this long when all is well. */
-const STORY_MS = 90_000;
+const STORY_MS = 300_000;
 
 const wanted = process.argv.slice(2);
 const stories = STORIES.filter((story) => wanted.length === 0 || wanted.some((part) => story.name.includes(part)));

@@ -6,5 +6,7 @@ import { STORIES as outcome } from "./stories/outcome.mjs";
 import { STORIES as trouble } from "./stories/trouble.mjs";
 import { STORIES as others } from "./stories/others.mjs";
 import { STORIES as widths } from "./stories/widths.mjs";
+import { STORIES as cut } from "./stories/cut.mjs";
+import { STORIES as overlays } from "./stories/overlays.mjs";
 
-export const STORIES = [...door, ...work, ...asking, ...outcome, ...trouble, ...others, ...widths];
+export const STORIES = [...door, ...work, ...asking, ...outcome, ...trouble, ...cut, ...others, ...widths, ...overlays];

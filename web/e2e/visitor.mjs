@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 const EXPECTED = /Failed to load resource|net::ERR_|ERR_CONNECTION|ERR_NETWORK|ERR_INCOMPLETE/;
 
 /** How long anything may take on a machine that is busy with other things. */
-const WAIT_MS = Number(process.env.E2E_WAIT_MS ?? 45_000);
+const WAIT_MS = Number(process.env.E2E_WAIT_MS ?? 90_000);
 
 export class Visitor {
   #problems = [];
@@ -93,8 +93,15 @@ export class Visitor {
     await this.page.keyboard.press(how);
   }
 
-  /** Waits until nothing runs. */
+  /** Waits until nothing runs: here, and at the server, because a page that was just opened has seen no run yet. */
   async idle() {
+    const id = this.sessionId();
+    const settled = async () => {
+      const { runs } = await this.server.api(`/api/sessions/${id}/runs`);
+      return runs.length > 0 && runs.every((run) => !["queued", "running"].includes(run.status));
+    };
+    const until = Date.now() + WAIT_MS;
+    while (!(await settled()) && Date.now() < until) await new Promise((again) => setTimeout(again, 100));
     await this.page.locator(".top .state.idle").waitFor();
   }
 
@@ -111,18 +118,18 @@ export class Visitor {
     await this.log().getByText(text, { exact: false }).first().waitFor();
   }
 
-  /** Keys of all rows, from the first to the last, by scrolling through them. */
-  async allKeys() {
-    return this.page.evaluate(async () => {
+  /** Keys of all rows, or of those of a kind, from the first to the last, by scrolling through them. */
+  async allKeys(kind) {
+    return this.page.evaluate(async (kind) => {
       const box = document.querySelector("section.chat .scroll");
       const keys = [];
       const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
       for (let top = 0; ; top += box.clientHeight / 2) {
         box.scrollTop = top;
         await frame();
-        for (const row of box.querySelectorAll("[role=log] > [data-key]")) if (!keys.includes(row.dataset.key)) keys.push(row.dataset.key);
+        for (const row of box.querySelectorAll(`[role=log] > [data-key]${kind ? `[data-kind=${kind}]` : ""}`)) if (!keys.includes(row.dataset.key)) keys.push(row.dataset.key);
         if (top >= box.scrollHeight) return keys;
       }
-    });
+    }, kind);
   }
 }

@@ -3,6 +3,24 @@ import { faults } from "../axe.mjs";
 
 export const STORIES = [
   {
+    name: "Claude Code is stopped in the middle of an answer and goes on with the next message",
+    agent: "claude-code",
+    async tell({ server, visit }) {
+      const person = await visit();
+      const { page } = person;
+      const id = await person.start("count to 9000", { agent: "Claude Code" });
+      await person.sees("1 2 3 4 5");
+      await page.getByRole("button", { name: "Stop" }).click();
+      await person.sees("What it did until then is kept");
+      await person.idle();
+      await person.send("count to 3");
+      await person.sees("Saved v");
+      await person.idle();
+      const { runs } = await server.api(`/api/sessions/${id}/runs`);
+      assert.deepEqual(runs.map((run) => run.status), ["completed", "interrupted"]);
+    },
+  },
+  {
     name: "Claude Code asks before it acts, and is allowed, refused with a reason, and answered",
     agent: "claude-code",
     async tell({ server, visit }) {

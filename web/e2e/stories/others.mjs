@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { faults } from "../axe.mjs";
 
+/** Out of a field by the key that leads out of it. */
+async function leaveField(page) {
+  for (let n = 0; n < 8; n++) {
+    if (!(await page.evaluate(() => document.activeElement?.matches("input, textarea, select")))) return;
+    await page.keyboard.press("Shift+Tab");
+  }
+  assert.fail("no key leads out of the field");
+}
+
 export const STORIES = [
   {
     name: "a second tab sees the same, live",
@@ -43,6 +52,34 @@ export const STORIES = [
     },
   },
   {
+    name: "who may only read finds no way to change files, versions or the session",
+    async tell({ server, visit }) {
+      const reader = await server.api("/api/tokens", { method: "POST", body: { name: "Reader", scope: "admin:ro" } });
+      const person = await visit();
+      const id = await person.start("create file notes.md with a haiku");
+      await person.idle();
+      await person.send("run: echo more >> notes.md");
+      await person.sees("Saved v2");
+      const guest = await visit({ token: reader.secret });
+      const { page } = guest;
+      const none = async (where) => assert.equal(await page.getByRole("button", { name: /^(Edit|Upload|Restore|Fork|Replay|Name|Rename|Save|Allow|Deny|Send|Stop|New session|Wake)/ }).count(), 0, where);
+      await page.goto(`${guest.base}/sessions/${id}?tab=files`);
+      await page.getByRole("treeitem", { name: /notes\.md/ }).click();
+      await page.getByRole("region", { name: "notes.md" }).getByText("more").waitFor();
+      await none("files");
+      await page.getByRole("tab", { name: /^Versions/ }).click();
+      await page.getByRole("button", { name: /^Version 1:/ }).click();
+      await page.getByRole("region", { name: "Changes to notes.md" }).waitFor();
+      await none("versions");
+      await page.getByRole("button", { name: "Session menu" }).click();
+      assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["Copy link"]);
+      await page.keyboard.press("Escape");
+      await page.goto(`${guest.base}/settings`);
+      await page.locator(".skel").first().waitFor({ state: "detached" });
+      assert.equal(await page.getByRole("button", { name: /^(New token|Revoke|New profile)/ }).count(), 0);
+    },
+  },
+  {
     name: "the page is used by keyboard alone",
     async tell({ server, visit }) {
       const { page } = await visit({ outside: true });
@@ -61,7 +98,7 @@ export const STORIES = [
       await page.locator(".top .state.idle").waitFor();
       await page.waitForFunction(() => document.querySelector("[role=log] [data-kind=tool]"));
       // Out of the field, block by block, closing one.
-      await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+      await leaveField(page);
       for (let n = 0; n < 12; n++) {
         await page.keyboard.press("j");
         if (await page.evaluate(() => document.activeElement?.getAttribute("data-kind") === "tool")) break;

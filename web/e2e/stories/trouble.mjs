@@ -11,7 +11,47 @@ async function kept(server, id) {
   return blocks.findLast((block) => block.type === "assistant_text").content.trim();
 }
 
+/** Things that carry a script, each as its kind would. */
+const SCRIPT = "<script>top.pwned=1;window.pwned=1</script><img src=x onerror=window.pwned=1>";
+const HOSTILE = [
+  "run: mkdir -p outputs && cd outputs",
+  `echo '# Title ${SCRIPT} [link](javascript:window.pwned=1)' > evil.md`,
+  `echo 'name,${SCRIPT}' > evil.csv && echo '=cmd,<b>bold</b>' >> evil.csv`,
+  `echo '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="top.pwned=1"><script>top.pwned=1</script><rect width="40" height="40"/></svg>' > evil.svg`,
+  `echo '<!doctype html><p>own host</p><script>try { top.pwned = 1 } catch { document.body.dataset.refused = 1 }</script>' > evil.html`,
+  "echo hi > '<img src=x onerror=window.pwned=1>.md'",
+].join(" && ");
+
 export const STORIES = [
+  {
+    name: "artifacts that carry script, and hostile names of files, are shown as what they are and run nothing here",
+    async tell({ visit }) {
+      const person = await visit();
+      const { page } = person;
+      await person.start(HOSTILE);
+      await person.idle();
+      const shelf = page.getByRole("tablist", { name: "Artifacts of this session" });
+      const panel = page.getByRole("complementary", { name: "Panel" });
+      await shelf.getByRole("tab", { name: /evil\.csv/ }).click();
+      await panel.getByText("<script>top.pwned=1", { exact: false }).first().waitFor();
+      await panel.getByText("<b>bold</b>").waitFor();
+      await shelf.getByRole("tab", { name: /evil\.md/ }).click();
+      await panel.getByText("<script>top.pwned=1", { exact: false }).first().waitFor();
+      assert.equal(await panel.locator("a[href^='javascript:']").count(), 0);
+      await shelf.getByRole("tab", { name: /evil\.svg/ }).click();
+      await panel.locator("img[src^='blob:']").waitFor();
+      await shelf.getByRole("tab", { name: /evil\.html/ }).click();
+      await page.locator("iframe.preview").contentFrame().locator("body[data-refused]").waitFor();
+      await shelf.getByRole("tab", { name: "<img src=x onerror" }).waitFor();
+      await panel.getByRole("tab", { name: /^Files/ }).click();
+      const folder = panel.getByRole("treeitem", { name: "outputs", exact: false }).first();
+      if ((await folder.getAttribute("aria-expanded")) !== "true") await folder.click();
+      await panel.getByRole("treeitem", { name: /<img src=x onerror/ }).waitFor();
+      assert.equal(await page.evaluate(() => "pwned" in window), false);
+      assert.equal(await page.locator("img[src=x]").count(), 0);
+    },
+  },
+
   {
     name: "the network is cut in the middle: the page says so, comes back by itself, and nothing is lost or doubled",
     async tell({ server, visit }) {
