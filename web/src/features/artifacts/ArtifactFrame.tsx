@@ -1,5 +1,5 @@
 import { useWarrenClient, type Artifact } from "@warren/react";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { bytes } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Dot } from "~/ui/Dot";
@@ -27,7 +27,6 @@ export function ArtifactFrame({ sessionId, artifact }: Props) {
     setSeen(now);
     setRound((n) => n + 1);
   };
-  useFullKey(frame);
   const source = `/api/sessions/${encodeURIComponent(sessionId)}/artifacts/${encodeURIComponent(artifact.id)}/content`;
   return (
     <div className="frame" ref={frame}>
@@ -44,7 +43,7 @@ export function ArtifactFrame({ sessionId, artifact }: Props) {
         )}
         {runs && <Button icon="phone" aria-label="Phone size" aria-pressed={isPhone} title="Phone size" onClick={() => setPhone(!isPhone)} />}
         {artifact.kind !== "web_app" && <a className="btn ghost sq" href={source} download={artifact.name} aria-label="Download"><Icon name="dl" size="s" /></a>}
-        <Button icon="expand" aria-label="Full screen" title="Full screen (F)" onClick={() => void frame.current?.requestFullscreen()} />
+        <Button icon="expand" aria-label="Full screen" title="Full screen (F)" data-key-full="" onClick={() => toggleFull(frame.current)} />
       </div>
       {isStale && <p className="stale"><Icon name="alert" size="s" />The agent changed this.<button type="button" onClick={reload}>Reload</button></p>}
       <div className={`stage ${isPhone ? "phone" : ""}`}>
@@ -60,16 +59,8 @@ export function ArtifactFrame({ sessionId, artifact }: Props) {
   );
 }
 
-/** F fills the screen, outside of fields. */
-function useFullKey(frame: React.RefObject<HTMLDivElement | null>) {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const inField = (event.target as Element | null)?.closest?.("input, textarea, select, [contenteditable]");
-      if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || inField || document.querySelector("dialog[open]")) return;
-      if (document.fullscreenElement) void document.exitFullscreen();
-      else void frame.current?.requestFullscreen();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [frame]);
+/** Fills the screen with an element, or gives it back. A browser that refuses leaves things as they are. */
+function toggleFull(element: HTMLElement | null) {
+  const done = document.fullscreenElement ? document.exitFullscreen() : element?.requestFullscreen();
+  done?.catch(() => {});
 }
