@@ -26,8 +26,9 @@ const WORD: &str = "ananas";
 /// The version that everything goes on from: no restore goes further back.
 const FIRST: u64 = 2;
 
-/// Versions go soon after they are superseded, and what only they needed a second later.
-const CONFIG: &str = "[retention]\nversions = 3\ndaily_days = 0\ngrace_seconds = 1\ninterval_seconds = 1";
+/// Versions go soon after they are superseded, and what only they needed some seconds later: a tree must be taken within
+/// half that time.
+const CONFIG: &str = "[retention]\nversions = 3\ndaily_days = 0\ngrace_seconds = 5\ninterval_seconds = 1";
 
 #[tokio::test]
 async fn whatever_is_killed_whenever_the_latest_version_is_whole_and_nothing_committed_is_lost() {
