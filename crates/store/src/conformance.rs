@@ -155,6 +155,7 @@ macro_rules! conformance_rules {
             runs {
                 a_run_is_read_back_whole
                 a_run_is_replaced_whole
+                no_words_of_an_agent_keep_a_run_from_ending
                 runs_are_listed_newest_first
                 unfinished_runs_are_listed_oldest_first
                 a_key_is_known_until_it_expires

@@ -174,7 +174,12 @@ impl Session {
                 record.options = update.options.unwrap_or_else(|| record.options.take());
                 record.last_activity = update.last_activity.unwrap_or(record.last_activity);
             }
-            Change::PutRun(run) => drop(self.runs.insert(run.run_id, *run)),
+            Change::PutRun(mut run) => {
+                // As the contract says: other backends cannot keep it.
+                let words = run.error.iter_mut().map(|(_, message)| message).chain(&mut run.usage.model);
+                words.for_each(|text| *text = text.replace('\0', "\u{fffd}"));
+                self.runs.insert(run.run_id, *run);
+            }
             Change::PutApproval(approval) => {
                 drop(self.approvals.insert(approval.request.approval_id, *approval));
             }

@@ -22,6 +22,22 @@ pub async fn a_run_is_read_back_whole(store: &Store) {
     }
 }
 
+/// Words of an agent and names a provider gives may hold anything; where a database has no place for NUL, it stands as
+/// U+FFFD, whichever database it is.
+pub async fn no_words_of_an_agent_keep_a_run_from_ending(store: &Store) {
+    let session = created(store).await.session_id;
+    let run = samples::run(session);
+    let said = |nul: &str| {
+        let mut run = run.clone();
+        run.error = Some(("AGENT_ERROR".to_owned(), format!("{nul}it said{nul}{nul} nothing{nul}")));
+        run.usage.model = Some(format!("a{nul}model"));
+        run
+    };
+    put(store, &said("\0")).await;
+    let kept = store.runs.run(session, run.run_id).await.expect("the run is read");
+    assert_eq!(kept, Some(said("\u{fffd}")));
+}
+
 /// The new record is the record; nothing of the old one stays.
 pub async fn a_run_is_replaced_whole(store: &Store) {
     let session = created(store).await.session_id;

@@ -65,6 +65,7 @@ fn spender(group: UsageGroup) -> &'static str {
 pub(super) fn run_args(record: &RunRecord) -> Result<Vec<Arg>, sqlx::Error> {
     let usage = &record.usage;
     let error = record.error.clone().unzip();
+    let model = usage.model.clone().map(without_nul);
     Ok(args![
         record.session_id,
         record.run_id,
@@ -83,10 +84,16 @@ pub(super) fn run_args(record: &RunRecord) -> Result<Vec<Arg>, sqlx::Error> {
         usage.thinking_tokens,
         usage.total_tokens,
         usage.cost_usd,
-        usage.model.clone(),
+        model,
         error.0,
-        error.1,
+        error.1.map(without_nul),
     ])
+}
+
+/// An agent's or a provider's words, as every database keeps them: PostgreSQL has no text with NUL in it, and a run
+/// must end whatever its agent says.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
 fn read_run(row: &Row) -> Result<RunRecord, sqlx::Error> {
