@@ -7,7 +7,7 @@ use proptest::prelude::{Strategy, any, proptest};
 use warren_agents::{Adapter, Output, adapter};
 use warren_domain::{Block, Conversations};
 
-use crate::support::{cases, check_case, decoded, files, folded};
+use crate::support::{cases, check_case, decoded, files, folded, fuzz};
 
 /// One recording.
 struct Recording {
@@ -80,6 +80,22 @@ fn the_order_in_which_subagents_are_given_does_not_matter() {
         let reversed = recording.adapter.parse(&recording.main, &recording.subagents);
         assert_eq!(parsed, reversed, "{}", recording.directory.display());
     }
+}
+
+#[test]
+fn no_change_of_a_recording_makes_a_parser_or_a_codec_fail() {
+    let (mut seeds, adapter) = (Vec::new(), adapter("builtin").expect("an agent we know"));
+    for recording in recordings() {
+        seeds.extend(recording.runs);
+        seeds.push(recording.main);
+        seeds.extend(recording.subagents.into_iter().map(|(_, bytes)| bytes));
+    }
+    seeds.push(include_bytes!("builtin/asks.jsonl").to_vec());
+    fuzz(&seeds, |bytes| {
+        adapter.parse(bytes, &[("agent-t1".to_owned(), bytes.to_vec())]);
+        let out = decoded(adapter.recorded(), bytes);
+        assert_eq!(out.iter().filter(|output| matches!(output, Output::TurnEnded(_))).count(), 1);
+    });
 }
 
 /// A recording and two numbers to choose places in it by.
