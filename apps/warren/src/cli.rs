@@ -353,18 +353,18 @@ pub(crate) enum Approvals {
 pub(crate) enum Transcript {
     /// Print the blocks of a saved transcript: {"blocks","subagents","usage"}
     Parse {
-        /// The agent that wrote it
+        /// The agent that wrote it [default: told by the file]
         #[arg(long, value_name = "TYPE")]
-        agent: String,
+        agent: Option<String>,
         /// The transcript, then its subagents' if they do not lie where the agent puts them
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
     /// Print the same from what an agent printed while it ran
     Fold {
-        /// The agent that printed it
+        /// The agent that printed it [default: told by the recording]
         #[arg(long, value_name = "TYPE")]
-        agent: String,
+        agent: Option<String>,
         /// The recording; `-` is standard input
         #[arg(default_value = "-")]
         path: PathBuf,
@@ -380,9 +380,9 @@ pub(crate) struct Import {
     /// The transcript, then its subagents' if they do not lie where the agent puts them
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// The agent that wrote it, and will go on
+    /// The agent that wrote it, and will go on [default: told by the file]
     #[arg(long, value_name = "TYPE")]
-    pub(crate) agent: String,
+    pub(crate) agent: Option<String>,
     /// The profile: what the agent is given [default: default]
     #[arg(long, value_name = "ID")]
     pub(crate) profile: Option<String>,

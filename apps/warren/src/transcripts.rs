@@ -6,29 +6,38 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use warren_agents::{Adapter, Companions, adapter, adapters};
+use warren_agents::{Adapter, Companions, adapter, adapters, detect};
 
 use crate::report::Advised;
 
 /// A conversation as an agent left it on disk.
 pub(crate) struct Found {
+    pub(crate) agent: &'static dyn Adapter,
     pub(crate) main: Vec<u8>,
     /// Id and content, sorted by id.
     pub(crate) subagents: Vec<(String, Vec<u8>)>,
 }
 
-/// The agent of this name.
-pub(crate) fn agent(name: &str) -> Result<&'static dyn Adapter> {
-    adapter(name).ok_or_else(|| {
-        let all: Vec<String> = adapters().iter().map(|agent| agent.agent_type().0).collect();
-        Advised::new(format!("there is no agent `{name}`"), format!("it is one of {}", all.join(", "))).into()
-    })
+/// The agent of this name, or else the one that wrote `content`, which is what is at `path`.
+pub(crate) fn agent(name: Option<&str>, path: &Path, content: &[u8]) -> Result<&'static dyn Adapter> {
+    let all = || adapters().iter().map(|agent| agent.agent_type().0).collect::<Vec<_>>().join(", ");
+    match name {
+        Some(name) => adapter(name).ok_or_else(|| {
+            Advised::new(format!("there is no agent `{name}`"), format!("it is one of {}", all())).into()
+        }),
+        None => detect(content).ok_or_else(|| {
+            let problem = format!("cannot tell which agent wrote `{}`", path.display());
+            Advised::new(problem, format!("say it with `--agent`; it is one of {}", all())).into()
+        }),
+    }
 }
 
-/// Reads a main transcript, and its subagents' from the further paths or from where the agent puts them.
-pub(crate) fn read(agent: &dyn Adapter, paths: &[PathBuf]) -> Result<Found> {
+/// Reads a main transcript, and its subagents' from the further paths or from where its agent puts them. The agent is
+/// the one of this name, or the one that the main transcript tells.
+pub(crate) fn read(name: Option<&str>, paths: &[PathBuf]) -> Result<Found> {
     let Some((path, further)) = paths.split_first() else { bail!("no transcript was named") };
     let main = read_file(path)?;
+    let agent = agent(name, path, &main)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let companions = agent.companions(&name, &main);
     let files = match &companions {
@@ -45,7 +54,7 @@ pub(crate) fn read(agent: &dyn Adapter, paths: &[PathBuf]) -> Result<Found> {
         }
     }
     subagents.sort();
-    Ok(Found { main, subagents })
+    Ok(Found { agent, main, subagents })
 }
 
 /// The subagent a file belongs to. One that was named is taken by its name, whatever that is.

@@ -16,12 +16,13 @@ mod reasons;
 mod thread;
 mod usage;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use warren_domain::{AgentType, Conversations, McpServer, SessionId, Timestamp};
 
 use crate::{
     Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, ModelEndpoint,
     Output, Parsed, TranscriptFile, TranscriptName, TranscriptPlan,
+    detect::{has, word},
     fields::{text, texts},
     gemini_cli,
     layout::workspace_files,
@@ -72,6 +73,10 @@ impl Adapter for Acp {
     }
 
     /// What was said on the wire is all there is to keep, so a recording of it is the transcript.
+    fn wrote(&self, object: &Map<String, Value>) -> bool {
+        has(object, &["jsonrpc"]) || word(object, "method").starts_with("session/")
+    }
+
     fn parse(&self, main: &[u8], _subagents: &[(String, Vec<u8>)]) -> Parsed {
         let (mut codec, mut unread) = (codec::AcpCodec::new(self.agent_type(), None), Unread::default());
         let (mut conversations, mut usage) = (Conversations::default(), None);

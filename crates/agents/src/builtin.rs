@@ -8,11 +8,13 @@ mod codec;
 mod layout;
 mod parse;
 
-use warren_domain::{AgentType, PermissionMode, SessionId};
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
+use warren_domain::{AgentType, Draft, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi,
-    Parsed, PlainPlan, TranscriptPlan,
+    Parsed, PlainPlan, TranscriptPlan, detect::has,
 };
 
 /// The model that is asked for when nobody names one.
@@ -77,6 +79,15 @@ impl Adapter for Builtin {
 
     fn companions(&self, _file_name: &str, _main: &[u8]) -> Option<Companions> {
         Some(Companions { directory: "subagents".to_owned(), prefix: "", suffix: ".jsonl" })
+    }
+
+    fn wrote(&self, object: &Map<String, Value>) -> bool {
+        // A transcript holds drafts beside what only the model needs; a recording holds drafts.
+        let is_draft = |body: &Value| Draft::deserialize(body).is_ok();
+        match object.get("event") {
+            Some(event) => object.keys().all(|name| name == "event" || name == "native") && is_draft(event),
+            None => has(object, &["type", "conversationId"]) && Draft::deserialize(object).is_ok(),
+        }
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

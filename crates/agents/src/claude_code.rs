@@ -16,11 +16,13 @@ mod scan;
 mod transcripts;
 mod user;
 
+use serde_json::{Map, Value};
 use warren_domain::{AgentType, SessionId};
 
 use crate::{
     Adapter, Adopted, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
     Parsed, TranscriptPlan,
+    detect::{has, word},
 };
 use codec::ClaudeCodec;
 
@@ -73,6 +75,18 @@ impl Adapter for ClaudeCode {
 
     fn adopt(&self, session: SessionId, main: &[u8]) -> Adopted {
         Adopted { main: transcripts::renamed(main, session), state: None }
+    }
+
+    fn wrote(&self, object: &Map<String, Value>) -> bool {
+        let is_saved = has(object, &["type", "sessionId"])
+            && (has(object, &["uuid", "parentUuid"]) || has(object, &["operation"]));
+        let is_told = match word(object, "type") {
+            "system" | "result" => has(object, &["subtype"]),
+            "assistant" | "user" => has(object, &["message"]),
+            "control_request" | "control_response" | "command_lifecycle" | "stream_event" => true,
+            _ => false,
+        };
+        is_saved || is_told
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

@@ -24,12 +24,14 @@ mod stored;
 mod story;
 mod usage;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Adopted, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
-    TranscriptPlan, fields::text,
+    TranscriptPlan,
+    detect::{has, word},
+    fields::text,
 };
 
 /// The installed program.
@@ -81,6 +83,15 @@ impl Adapter for Codex {
     fn adopt(&self, _session: SessionId, main: &[u8]) -> Adopted {
         let state = rollout::thread(main).map(|thread| json!({"threadId": thread}));
         Adopted { main: main.to_vec(), state }
+    }
+
+    fn wrote(&self, object: &Map<String, Value>) -> bool {
+        let begins = |text: &str, heads: &[&str]| heads.iter().any(|head| text.starts_with(head));
+        let is_saved = has(object, &["type", "payload", "timestamp"]);
+        // Its server leaves the protocol's name out, ACP does not.
+        let is_call = !has(object, &["jsonrpc"])
+            && begins(word(object, "method"), &["thread/", "turn/", "item/", "codex/", "initialize"]);
+        is_saved || is_call || begins(word(object, "type"), &["thread.", "turn.", "item."])
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

@@ -53,6 +53,12 @@ pub trait Adapter: Send + Sync {
         None
     }
 
+    /// Whether an object, at the beginning of a transcript or of a recording, is one that only this agent writes. It may
+    /// be known by its outermost names alone, without their values.
+    fn wrote(&self, _object: &Map<String, Value>) -> bool {
+        false
+    }
+
     /// Makes somebody's transcript one of `session`, so that the agent goes on from it.
     fn adopt(&self, _session: SessionId, main: &[u8]) -> Adopted {
         Adopted { main: main.to_vec(), state: None }

@@ -26,12 +26,13 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi,
     Parsed, TranscriptPlan,
+    detect::{has, word},
 };
 
 /// The installed program.
@@ -108,6 +109,18 @@ impl Adapter for GeminiCli {
     fn companions(&self, _file_name: &str, main: &[u8]) -> Option<Companions> {
         let session = plan::session_of(main)?;
         Some(Companions { directory: session, prefix: "", suffix: ".jsonl" })
+    }
+
+    fn wrote(&self, object: &Map<String, Value>) -> bool {
+        let is_saved = has(object, &["sessionId", "projectHash"]) || has(object, &["$set"]);
+        is_saved
+            || match word(object, "type") {
+                "init" => has(object, &["session_id", "model"]),
+                "message" => has(object, &["role", "content", "timestamp"]),
+                "gemini" => has(object, &["id", "content"]),
+                "warren.file" => true,
+                _ => false,
+            }
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

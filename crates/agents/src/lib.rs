@@ -8,6 +8,7 @@
 //! the registry.
 
 mod contract;
+mod detect;
 mod layout;
 mod registry;
 mod transcripts;
@@ -27,6 +28,7 @@ pub use contract::{
     Adapter, Answer, Ask, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output,
     Prompt, TurnEnd,
 };
+pub use detect::detect;
 pub use layout::{LayoutFile, LayoutRequest, Place};
 pub use registry::{adapter, adapters};
 pub use transcripts::{

@@ -24,6 +24,7 @@ mod requests;
 mod translator;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use warren_domain::{AgentType, SessionId};
 
 use self::{
@@ -32,7 +33,7 @@ use self::{
 };
 use crate::{
     Adapter, Codec, Growth, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
-    PlainPlan, TranscriptFile, TranscriptName, TranscriptPlan,
+    PlainPlan, TranscriptFile, TranscriptName, TranscriptPlan, detect::has,
 };
 
 /// The installed program.
@@ -115,6 +116,13 @@ impl Adapter for OpenCode {
 
     fn recorded(&self) -> Box<dyn Codec> {
         Box::new(OpenCodeCodec::new(self.agent_type(), None))
+    }
+
+    fn wrote(&self, object: &Map<String, Value>) -> bool {
+        has(object, &["info", "messages"])
+            || has(object, &["session", "messages", "children"])
+            || has(object, &["type", "properties"])
+            || has(object, &["type", "sessionID", "part"])
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

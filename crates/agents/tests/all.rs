@@ -13,6 +13,8 @@ mod builtin;
 mod claude_code;
 #[path = "all/codex.rs"]
 mod codex;
+#[path = "all/detect.rs"]
+mod detect;
 #[path = "all/gemini_cli.rs"]
 mod gemini_cli;
 #[path = "all/hostile.rs"]

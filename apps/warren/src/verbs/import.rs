@@ -9,15 +9,14 @@ use crate::{cli, connect::with_server, report::Outcome, setting::Setting, termin
 
 /// Runs the verb.
 pub(crate) async fn run(setting: &Setting, args: cli::Import, terminal: &mut Terminal) -> Result<Outcome> {
-    let agent = transcripts::agent(&args.agent)?;
-    let found = transcripts::read(agent, &args.paths)?;
+    let found = transcripts::read(args.agent.as_deref(), &args.paths)?;
     let name = args.name.clone().or_else(|| {
         let path = args.paths.first()?;
         path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
     });
     let thread = |(id, content): (String, Vec<u8>)| ImportedThread { id, transcript: text(content) };
     let import = SessionImport {
-        agent_type: agent.agent_type(),
+        agent_type: found.agent.agent_type(),
         agent_profile_reference: args.profile.as_deref().map(ProfileId::from),
         name,
         metadata: None,

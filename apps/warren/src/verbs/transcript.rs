@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Write as _},
+    io::{self, BufRead, BufReader, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -30,29 +30,41 @@ struct Thread<'a> {
     blocks: &'a [Block],
 }
 
+/// What an agent once printed.
+struct Recording {
+    agent: &'static dyn Adapter,
+    path: PathBuf,
+    input: Box<dyn BufRead>,
+    /// The time of what has none of its own.
+    at: Timestamp,
+}
+
+/// As much of a recording as tells whose it is.
+const HEAD_BYTES: u64 = 256 << 10;
+
 /// Runs the verb.
 pub(crate) fn run(args: &cli::Transcript) -> Result<Outcome> {
     match args {
-        cli::Transcript::Parse { agent, paths } => parse(transcripts::agent(agent)?, paths)?,
+        cli::Transcript::Parse { agent, paths } => parse(agent.as_deref(), paths)?,
         cli::Transcript::Fold { agent, path, events } => {
-            let agent = transcripts::agent(agent)?;
-            if *events { print_events(agent, path)? } else { fold(agent, path)? }
+            let recording = Recording::open(agent.as_deref(), path)?;
+            if *events { print_events(recording)? } else { fold(recording)? }
         }
     }
     Ok(Outcome::Done)
 }
 
-fn parse(agent: &dyn Adapter, paths: &[PathBuf]) -> Result<()> {
+fn parse(agent: Option<&str>, paths: &[PathBuf]) -> Result<()> {
     let found = transcripts::read(agent, paths)?;
-    let parsed = agent.parse(&found.main, &found.subagents);
+    let parsed = found.agent.parse(&found.main, &found.subagents);
     drop(found);
     print(&parsed.conversations, parsed.usage, parsed.unrecognized)
 }
 
-fn fold(agent: &dyn Adapter, path: &Path) -> Result<()> {
+fn fold(recording: Recording) -> Result<()> {
     let mut conversations = Conversations::default();
     let (mut usage, mut unrecognized) = (None, Vec::new());
-    for_each_output(agent, path, |output| {
+    recording.for_each_output(|output| {
         if let Output::Event(draft) = output {
             conversations.apply_draft(&draft);
             match draft.body {
@@ -66,9 +78,9 @@ fn fold(agent: &dyn Adapter, path: &Path) -> Result<()> {
     print(&conversations, usage, unrecognized)
 }
 
-fn print_events(agent: &dyn Adapter, path: &Path) -> Result<()> {
+fn print_events(recording: Recording) -> Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    for_each_output(agent, path, |output| {
+    recording.for_each_output(|output| {
         if let Output::Event(draft) = output {
             write_line(&mut out, &draft)?;
         }
@@ -82,26 +94,36 @@ fn write_line(out: &mut impl io::Write, draft: &Draft) -> Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// Feeds a recording to the agent's codec, line by line.
-fn for_each_output(
-    agent: &dyn Adapter,
-    path: &Path,
-    mut each: impl FnMut(Output) -> Result<()>,
-) -> Result<()> {
-    let (mut input, at) = open(path)?;
-    let mut codec = agent.recorded();
-    let (mut line, mut outputs) = (Vec::new(), Vec::new());
-    while input
-        .read_until(b'\n', &mut line)
-        .with_context(|| format!("failed to read `{}`", path.display()))?
-        > 0
-    {
-        codec.decode(line.strip_suffix(b"\n").unwrap_or(&line), at, &mut outputs);
-        outputs.drain(..).try_for_each(&mut each)?;
-        line.clear();
+impl Recording {
+    /// Opens a recording of the agent of this name, or of the one that its beginning tells.
+    fn open(agent: Option<&str>, path: &Path) -> Result<Self> {
+        let (mut input, at) = open(path)?;
+        let mut head = Vec::new();
+        if agent.is_none() {
+            let read = io::Read::by_ref(&mut input).take(HEAD_BYTES).read_to_end(&mut head);
+            read.with_context(|| format!("failed to read `{}`", path.display()))?;
+        }
+        let agent = transcripts::agent(agent, path, &head)?;
+        Ok(Self { agent, path: path.to_owned(), input: Box::new(io::Cursor::new(head).chain(input)), at })
     }
-    codec.ended(&Exit::default(), at, &mut outputs);
-    outputs.drain(..).try_for_each(each)
+
+    /// Feeds it to the agent's codec, line by line.
+    fn for_each_output(mut self, mut each: impl FnMut(Output) -> Result<()>) -> Result<()> {
+        let mut codec = self.agent.recorded();
+        let (mut line, mut outputs) = (Vec::new(), Vec::new());
+        while self
+            .input
+            .read_until(b'\n', &mut line)
+            .with_context(|| format!("failed to read `{}`", self.path.display()))?
+            > 0
+        {
+            codec.decode(line.strip_suffix(b"\n").unwrap_or(&line), self.at, &mut outputs);
+            outputs.drain(..).try_for_each(&mut each)?;
+            line.clear();
+        }
+        codec.ended(&Exit::default(), self.at, &mut outputs);
+        outputs.drain(..).try_for_each(each)
+    }
 }
 
 /// The recording, and the time of what has none of its own: when the file was last written.

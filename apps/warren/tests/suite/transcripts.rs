@@ -78,3 +78,46 @@ async fn what_is_no_transcript_makes_no_session() {
     let listed = client.get("/api/sessions").await.expect(StatusCode::OK);
     assert_eq!(listed["sessions"], json!([]));
 }
+
+#[tokio::test]
+async fn a_file_tells_which_agent_wrote_it() {
+    let server = TestServer::start().await;
+    let gemini = "gemini-cli/unicode/chats/session-2026-11-16T01-58-a3400541.jsonl";
+    for (agent, verb, file) in [
+        ("claude-code", "parse", "claude-code/plain-text/transcript.jsonl"),
+        ("gemini-cli", "parse", gemini),
+        ("gemini-cli", "parse", "gemini-cli/v24_mixed/chats/session-2026-11-16T02-28-8f47a040.json"),
+        ("opencode", "parse", "opencode/exported/export_session.json"),
+        ("codex", "parse", "codex/app-0.120.0-tool/rollout.jsonl"),
+        ("acp", "parse", "acp/gemini-basic/in.jsonl"),
+        ("builtin", "parse", "builtin/text/transcript.jsonl"),
+        ("claude-code", "fold", "claude-code/plain-text/in.jsonl"),
+        ("opencode", "fold", "opencode/abort/events.sse"),
+        ("codex", "fold", "codex/app-0.120.0-tool/stream.jsonl"),
+        ("acp", "fold", "acp/gemini-basic/in.jsonl"),
+    ] {
+        let file = recording(file);
+        let told = printed(&server, &["transcript", verb, &file]).await;
+        assert_eq!(told, printed(&server, &["transcript", verb, "--agent", agent, &file]).await, "{file}");
+        assert!(!told["blocks"].as_array().expect("blocks").is_empty(), "{file}");
+        if verb == "parse" {
+            let made = printed(&server, &["import", &file, "--json"]).await;
+            assert_eq!(made["type"], agent, "{file}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_does_not_tell_is_refused_with_a_hint() {
+    let server = TestServer::start().await;
+    let file = server.directory().join("diary.txt");
+    std::fs::write(&file, "Dear diary\n").expect("written");
+    let file = file.to_string_lossy().into_owned();
+    for arguments in [&["import", &file][..], &["transcript", "parse", &file], &["transcript", "fold", &file]]
+    {
+        let output = server.command(arguments).output().await.expect("the command ends");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{told}");
+        assert!(told.contains("cannot tell which agent wrote") && told.contains("--agent"), "{told}");
+    }
+}
