@@ -187,7 +187,7 @@ async fn a_form_of_files_goes_into_a_real_sandbox_all_of_it_or_nothing() {
 }
 
 /// Asks for a preview and goes in, as a browser does; gives the host and the cookie.
-async fn enter(server: &TestServer, session: SessionId, id: &str) -> (String, String) {
+pub(super) async fn enter(server: &TestServer, session: SessionId, id: &str) -> (String, String) {
     let client = server.admin();
     let path = format!("/api/sessions/{session}/artifacts/{id}/preview");
     let link = client.post(&path, &json!({})).await.expect(StatusCode::OK);
@@ -200,7 +200,7 @@ async fn enter(server: &TestServer, session: SessionId, id: &str) -> (String, St
     (host.to_owned(), cookie)
 }
 
-async fn browse(
+pub(super) async fn browse(
     server: &TestServer,
     host: &str,
     path: &str,

@@ -1,13 +1,16 @@
 //! What a new session's `outputs/` has in it, through the whole server and real sandboxes.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, time::Duration};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use warren_domain::SessionId;
 use warren_testkit::{Setup, TestClient, TestServer};
 
-use super::session::said;
+use super::{
+    files::{browse, enter},
+    session::said,
+};
 
 /// A template as an operator would make one.
 fn make_template(directory: &Path) {
@@ -117,6 +120,51 @@ async fn a_template_that_cannot_be_read_is_said_before_the_server_starts() {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && complaint.contains("of the template"), "{complaint}");
     assert!(complaint.contains("storage.outputs_template_path"), "{complaint}");
+}
+
+/// Looks again, as the page that waits does. A dev server on a busy machine takes its time.
+async fn until_served(server: &TestServer, host: &str, cookie: &str) -> String {
+    let looking = async {
+        loop {
+            let page = browse(server, host, "/", Some(cookie)).await;
+            if page.status == StatusCode::OK {
+                return page.body.as_str().expect("a page").to_owned();
+            }
+            assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{page:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(240), looking).await.expect("it is served in time")
+}
+
+const PAGE: &str = "run: printf 'export default function Page() { return <h1>Sales of {1000 + 26}</h1>; }' \
+    > outputs/web/src/app/page.tsx && test $(wc -l < /proc/net/route) = 1 && echo no network";
+
+#[tokio::test]
+async fn the_templates_app_is_served_and_again_after_idling_and_losing_its_directories_without_a_network() {
+    let setup = Setup::new().template().await.config("[sandbox]\nidle_timeout_seconds = 20");
+    let server = setup.start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let first = client.run(session, PAGE).await;
+    assert!(said(&first).contains("no network"), "{}", said(&first));
+    assert_eq!(artifact_paths(&client, session).await, [json!("outputs/web")]);
+    let listed = client.get(&format!("/api/sessions/{session}/artifacts")).await.expect(StatusCode::OK);
+    let id = listed["artifacts"][0]["id"].as_str().expect("an id").to_owned();
+    let (host, cookie) = enter(&server, session, &id).await;
+    let page = until_served(&server, &host, &cookie).await;
+    assert!(page.contains("Sales of") && page.contains("1026"), "{page}");
+
+    // Nobody looks any more: it falls asleep, and its directories may be anywhere but here.
+    let seen = client.log(session).await.last().expect("events").seq;
+    let mut events = client.events(session, seen).await;
+    events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
+    let workspaces = server.directory().join("workspaces");
+    for workspace in fs::read_dir(&workspaces).expect("workspaces") {
+        fs::remove_dir_all(workspace.expect("an entry").path()).expect("removed");
+    }
+    let page = until_served(&server, &host, &cookie).await;
+    assert!(page.contains("Sales of") && page.contains("1026"), "{page}");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use warren_domain::{ArtifactId, ArtifactKind, ErrorCode, SessionId};
+use warren_domain::{Artifact, ArtifactId, ArtifactKind, ErrorCode, SessionId};
 use warren_env::TaskKind;
 
 use super::SessionManager;
@@ -50,11 +50,10 @@ impl Previews for SessionManager {
 
     async fn preview_wake(&self, session: SessionId, port: u16) -> Result<(), SessionError> {
         let all = self.artifact_list(session).await?;
-        let served = all.into_iter().find(|it| it.port == Some(port) && it.command.is_some());
-        let served = served.ok_or_else(|| SessionError::not_found("app on port", port))?;
+        let served = served_on(&all, port).ok_or_else(|| SessionError::not_found("app on port", port))?.id;
         let manager = self.clone();
         self.shared.parts.tasks.spawn(TaskKind::Session, async move {
-            if let Err(error) = manager.preview_open(session, served.id, Wake::IfAsleep).await {
+            if let Err(error) = manager.preview_open(session, served, Wake::IfAsleep).await {
                 // Whoever looks sees a page that says that nothing listens.
                 tracing::info!(%session, port, error = &error as &dyn std::error::Error, "an app was not started");
             }
@@ -85,6 +84,16 @@ impl Previews for SessionManager {
             let _ = self.ask(session, |reply| Request::Visit(Visit::Touch(reply))).await;
         }
     }
+}
+
+/// The app that is seen on a port: the one that listened there, else the only one that never listened anywhere, which
+/// then was told to take it and fell asleep before it did.
+fn served_on(all: &[Artifact], port: u16) -> Option<&Artifact> {
+    let apps = || all.iter().filter(|it| it.command.is_some());
+    apps().find(|it| it.port == Some(port)).or_else(|| {
+        let mut silent = apps().filter(|it| it.port.is_none());
+        silent.next().filter(|_| silent.next().is_none())
+    })
 }
 
 fn asleep() -> SessionError {

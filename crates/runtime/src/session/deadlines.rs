@@ -35,7 +35,17 @@ impl Deadlines {
 
     /// Something happened that counts as work.
     pub(super) fn touch(&mut self) {
-        self.busy_at = Instant::now();
+        self.busy_at = self.busy_at.max(Instant::now());
+    }
+
+    /// Something began that counts as work until it is there, and for as long as this at most.
+    pub(super) fn expect(&mut self, patience: Duration) {
+        self.busy_at = Instant::now() + patience;
+    }
+
+    /// What was expected is there.
+    pub(super) fn expect_no_more(&mut self) {
+        self.busy_at = self.busy_at.min(Instant::now());
     }
 
     /// What was to be done when idle was not: it is due again before long.

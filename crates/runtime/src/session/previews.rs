@@ -32,6 +32,9 @@ const TAIL: usize = 8 << 10;
 /// How long the guest may take to start an app. It answers when the program runs, not when it listens.
 const START: Duration = Duration::from_secs(10);
 
+/// An app that starts keeps the session awake for as long as this: nobody sees anything of it until it listens.
+const OPENING: Duration = Duration::from_secs(120);
+
 /// What listens, and what was started so that it will.
 #[derive(Default)]
 pub(super) struct Ports {
@@ -196,6 +199,9 @@ impl SessionTask {
         let drafts =
             closed.chain(opened).map(|body| Draft { run_id: run, ..Draft::of_session(body) }).collect();
         self.recorder.record(drafts, |_| Vec::new()).await?;
+        if !after.is_subset(&before) {
+            self.deadlines.expect_no_more();
+        }
         self.ports.open = now;
         self.ports.tell_waiting();
         self.record_artifacts().await
@@ -264,6 +270,7 @@ impl SessionTask {
         let message = "no port is free for it".to_owned();
         let port = self.ports.free(artifact.port).ok_or_else(|| refused(message, "stop something"))?;
         self.start_app(&artifact, &command, port).await.map_err(Failure::Refused)?;
+        self.deadlines.expect(OPENING);
         Ok(port)
     }
 

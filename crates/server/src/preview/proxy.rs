@@ -26,7 +26,7 @@ use warren_runtime::api::PreviewStream;
 use super::{Visit, headers, pages};
 use crate::deps::App;
 
-/// How often an open socket over which something passed counts as work.
+/// How often a request that waits for its answer, or an open socket over which something passed, counts as work.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
 /// Sends the request through a connection of its own and gives back what is answered.
@@ -48,7 +48,7 @@ pub(super) async fn pass(visit: Visit, mut request: Request, port: u16, stream: 
         // Whoever asked sees the same end.
         let _ = connection.with_upgrades().await;
     });
-    let mut response = match sender.send_request(request).await {
+    let mut response = match waiting(&app, host.session, sender.send_request(request)).await {
         Ok(response) => response,
         Err(error) => {
             tracing::debug!(error = &error as &dyn std::error::Error, "an app did not answer");
@@ -66,6 +66,17 @@ pub(super) async fn pass(visit: Visit, mut request: Request, port: u16, stream: 
     }
     headers::outwards(response.headers_mut(), is_switched);
     response.map(Body::new)
+}
+
+/// Keeps the session awake while an app works on an answer: it may have to build a page first.
+async fn waiting<T>(app: &App, session: SessionId, answer: impl Future<Output = T>) -> T {
+    tokio::pin!(answer);
+    loop {
+        tokio::select! {
+            answer = &mut answer => return answer,
+            () = tokio::time::sleep(SIGN_OF_LIFE) => app.runtime().previews().preview_touch(session).await,
+        }
+    }
 }
 
 fn is_upgrade(headers: &HeaderMap) -> bool {
