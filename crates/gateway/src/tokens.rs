@@ -88,6 +88,12 @@ impl Gateway {
                 hint: "name it after its user, so that you know later which one to revoke",
             });
         }
+        if new.owner.as_ref().is_some_and(|owner| owner.contains('\0')) {
+            return Err(RequestError::Invalid {
+                message: "`owner` must not have NUL in it".to_owned(),
+                hint: "name the person or service whose token it is",
+            });
+        }
         if new.name == OWNER {
             return Err(RequestError::Invalid {
                 message: format!("the name `{OWNER}` is the server's own"),

@@ -57,6 +57,9 @@ pub(super) async fn make(call: &Call, wanted: SessionCreate) -> Result<SessionSu
 pub(crate) async fn import(call: Call) -> Answer {
     let wanted: SessionImport = call.json()?;
     check_name(wanted.name.as_deref())?;
+    if wanted.subagents.iter().any(|thread| thread.id.contains('\0')) {
+        return Err(Failure::bad_request("`subagents[].id` must not have NUL in it"));
+    }
     let (identity, gateway) = (call.identity()?, call.app().gateway());
     let project = gateway.project_resolve(identity, wanted.project_id).await?;
     let profile = wanted.agent_profile_reference.unwrap_or_else(|| ProfileId::from("default"));

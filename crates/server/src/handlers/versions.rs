@@ -37,10 +37,8 @@ pub(crate) async fn get(call: Call) -> Answer {
 
 pub(crate) async fn label(call: Call) -> Answer {
     let VersionLabel { label } = call.json()?;
-    if label.as_deref().is_some_and(|label| !is_label(label)) {
-        return Err(Failure::bad_request(format!(
-            "`label` must have 1 to {LONGEST_LABEL} characters, or be null"
-        )));
+    if let Some(label) = &label {
+        check_label(label)?;
     }
     let labelled = call.runtime().versions().version_label(call.session()?, version(&call)?, label).await?;
     respond::ok(&told::item(labelled))
@@ -127,8 +125,16 @@ fn version(call: &Call) -> Result<Version, Failure> {
     text.parse().map(Version).map_err(|_| Failure::not_found("version", text.escape_debug()))
 }
 
-fn is_label(label: &str) -> bool {
-    !label.trim().is_empty() && label.chars().count() <= LONGEST_LABEL
+fn check_label(label: &str) -> Result<(), Failure> {
+    if label.trim().is_empty() || label.chars().count() > LONGEST_LABEL {
+        let message = format!("`label` must have 1 to {LONGEST_LABEL} characters, or be null");
+        return Err(Failure::bad_request(message));
+    }
+    // PostgreSQL keeps no text with it.
+    if label.contains('\0') {
+        return Err(Failure::bad_request("`label` must not have NUL in it"));
+    }
+    Ok(())
 }
 
 fn cursor(text: &str) -> Result<Version, Failure> {

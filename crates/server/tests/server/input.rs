@@ -73,6 +73,29 @@ async fn wrong_types_are_told_with_their_field() {
 }
 
 #[tokio::test]
+async fn a_text_that_not_every_database_keeps_is_refused_where_it_would_be_stored() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let import =
+        json!({"type": "claude-code", "transcript": "", "subagents": [{"id": "a\0b", "transcript": ""}]});
+    for (path, body) in [
+        ("/api/sessions".to_owned(), json!({"name": "a\0b"})),
+        ("/api/import".to_owned(), import),
+        ("/api/tokens".to_owned(), json!({"name": "n", "scope": "admin", "owner": "a\0b"})),
+        ("/api/tokens".to_owned(), json!({"name": "n", "scope": "admin", "plan": "paid\0"})),
+    ] {
+        let reply = server.post(&server.owner, &path, &body.to_string()).await;
+        assert_eq!(reply.problem(), "BAD_REQUEST", "{path}");
+    }
+    let label = format!("/api/sessions/{session}/versions/1/label");
+    let labelled = server.send(Method::PUT, &server.owner, &label, r#"{"label": "a\u0000b"}"#).await;
+    assert_eq!(labelled.problem(), "BAD_REQUEST");
+    let token = json!({"name": "n", "scope": "admin", "owner": "o"}).to_string();
+    let named = server.post(&server.owner, "/api/tokens", &token).await;
+    assert_eq!(named.status, StatusCode::CREATED, "the same without NUL is taken");
+}
+
+#[tokio::test]
 async fn a_body_without_an_announced_length_is_cut_off_at_the_limit() {
     let server = TestServer::start().await;
     let chunks = (0..100).map(|_| Ok::<_, std::convert::Infallible>(Bytes::from_static(&[b' '; 100])));
