@@ -4,7 +4,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const server = process.env.WARREN_URL ?? "http://127.0.0.1:7878";
+const server = process.env.WARREN_URL ?? "http://127.0.0.1:7777";
 
 export default defineConfig({
   plugins: [react(), tailwindcss()],

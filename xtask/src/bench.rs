@@ -39,6 +39,15 @@ fn wanted(names: &[String]) -> (bool, Option<Vec<&String>>) {
 }
 
 fn programs(root: &Path, names: &[&String]) -> Result<()> {
+    // What trees are measured beside.
+    if names.is_empty() || names.iter().any(|name| *name == "snapshots") {
+        let version = |name, argument| (name, cargo::is_there(name, argument));
+        packages::ensure(&[
+            version("restic", "version"),
+            version("zstd", "--version"),
+            version("git", "--version"),
+        ])?;
+    }
     // The bench starts the real program, which stands beside it.
     let mut program = cargo::cargo(root);
     cargo::run(program.args(["build", "--profile", "up", "--package", "warren"]))?;

@@ -21,6 +21,7 @@ mod server;
 mod snapshots;
 mod stats;
 mod table;
+mod wake;
 
 use table::Table;
 
@@ -29,7 +30,7 @@ use table::Table;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured here, in the order in which it is. `cargo xtask bench` knows one more, `web`.
-const NAMES: [&str; 7] = ["sandbox", "snapshots", "log", "agents", "models", "lines", "server"];
+const NAMES: [&str; 8] = ["sandbox", "snapshots", "wake", "log", "agents", "models", "lines", "server"];
 
 #[tokio::main]
 async fn main() {
@@ -48,6 +49,9 @@ async fn main() {
     }
     if wants("snapshots") {
         snapshots::measure(&mut table).await;
+    }
+    if wants("wake") {
+        wake::measure(&mut table).await;
     }
     if wants("log") {
         log::measure(&mut table).await;
