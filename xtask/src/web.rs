@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     fs,
     hash::{DefaultHasher, Hasher as _},
+    io,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -55,7 +56,10 @@ impl Web {
         }
         eprintln!("· fetching what the page is built with (npm install)");
         // Not `npm ci`: it refuses a lock file that leaves out other systems' optional packages, as npm writes it.
-        cargo::run(self.npm().args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+        let mut install = self.npm();
+        install.args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]);
+        // What a verb prints for scripts stands alone on standard output.
+        cargo::run(install.stdout(io::stderr()))?;
         note(&mark, &fingerprint([bytes.as_slice()]))
     }
 
@@ -68,7 +72,7 @@ impl Web {
             return Ok(());
         }
         eprintln!("· building the page");
-        self.script("build", &[])?;
+        cargo::run(self.npm().args(["run", "--silent", "build"]).stdout(io::stderr()))?;
         note(&mark, &sources)
     }
 
