@@ -65,6 +65,9 @@ pub struct Change {
     pub change: ChangeKind,
     /// What is there now; nothing if it was deleted.
     pub stat: Option<FileStat>,
+    /// The BLAKE3 of what is in it, in hexadecimal; nothing for what is no file or too large to be read each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
 }
 
 /// Ways to change.

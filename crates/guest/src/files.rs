@@ -11,7 +11,7 @@ mod resolve;
 mod write;
 
 pub(crate) use list::list;
-pub(crate) use read::read;
+pub(crate) use read::{hash, read};
 pub(crate) use remove::{remove, remove_all};
 pub(crate) use resolve::{Roots, proc_path};
 pub(crate) use write::{TEMPORARY_PREFIX, write};

@@ -13,14 +13,18 @@ use rustix::{
     io::Errno,
 };
 use tokio::task::yield_now;
-use warren_guest_api::{Change, FileKind, FilePath, WatchRequest};
+use warren_guest_api::{Change, FileKind, FilePath, FileStat, WatchRequest};
 
 use super::changes::{Before, Changes};
-use crate::files::{Roots, TEMPORARY_PREFIX, proc_path, stat};
+use crate::files::{Roots, TEMPORARY_PREFIX, hash, proc_path, stat};
 
 /// Directories that are watched at most, and files that are known at most, over all roots of a watch.
 const MAX_DIRECTORIES: usize = 8 * 1024;
 const MAX_FILES: usize = 128 * 1024;
+
+/// The largest file that is read to tell its hash, and the most that is read of all that changed at a time.
+const MAX_HASHED: u64 = 1 << 20;
+const MAX_READ: u64 = 16 << 20;
 
 const WATCHED: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
@@ -113,11 +117,16 @@ impl<'a> Tree<'a> {
     /// Asks what became of the files that were touched, and remembers it.
     pub(super) async fn settle(&mut self, changes: Changes) -> Vec<Change> {
         let mut settled = Vec::new();
+        let mut left = MAX_READ;
         for (n, (path, before)) in changes.into_touched().enumerate() {
             let now = stat(self.roots, &path).ok().filter(|stat| stat.kind != FileKind::Directory);
             self.remember(&path, now.is_some());
             if let Some(change) = before.change(now.is_some()) {
-                settled.push(Change { path, change, stat: now });
+                let is_read =
+                    |stat: &FileStat| stat.kind == FileKind::File && stat.size <= left.min(MAX_HASHED);
+                let hash = now.filter(is_read).and_then(|_| hash(self.roots, &path).ok());
+                left -= now.filter(|_| hash.is_some()).map_or(0, |stat| stat.size);
+                settled.push(Change { path, change, stat: now, hash });
             }
             if n % 64 == 63 {
                 yield_now().await;

@@ -4,7 +4,7 @@ use std::fs;
 
 use tokio::time::timeout;
 use warren_guest_api::{
-    ChangeKind, DEFAULT_EXCLUDES, Frame, FrameReader, Request, Root, WatchEvent, WatchRequest,
+    ChangeKind, DEFAULT_EXCLUDES, FileKind, Frame, FrameReader, Request, Root, WatchEvent, WatchRequest,
 };
 use warren_link::Stream;
 
@@ -39,6 +39,8 @@ impl Watch {
             match self.event().await {
                 WatchEvent::Changes { changes } => seen.extend(changes.into_iter().map(|change| {
                     assert_eq!(change.stat.is_none(), change.change == ChangeKind::Deleted, "{change:?}");
+                    let is_file = change.stat.is_some_and(|stat| stat.kind == FileKind::File);
+                    assert_eq!(change.hash.is_some(), is_file, "{change:?}");
                     (change.path.path, change.change)
                 })),
                 event => panic!("{event:?}"),

@@ -195,7 +195,7 @@ async fn hashed(guest: &Guest, path: String, mut seen: Seen, is_wanted: bool) ->
 }
 
 /// BLAKE3 of a file, unless it is another meanwhile: then whoever watches says so, and it is looked at again.
-async fn hash(guest: &Guest, path: &str, size: u64) -> Option<BlobHash> {
+pub(super) async fn hash(guest: &Guest, path: &str, size: u64) -> Option<BlobHash> {
     let request = ReadRequest { path: FilePath::new(Root::Workspace, path), offset: 0, len: Some(size + 1) };
     let mut reader = guest.read(request).await.ok()?;
     let (mut hasher, mut n_bytes) = (blake3::Hasher::new(), 0);

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use warren_domain::{Draft, EventBody, FileChange, RunId, SessionId, Timestamp};
+use warren_domain::{BlobHash, Draft, EventBody, FileChange, RunId, SessionId, Timestamp};
 use warren_guest_api::{
     Change as SeenChange, DEFAULT_EXCLUDES, FileKind, FilePath, FileStat, ListRequest, MAX_LIST, Root,
 };
 use warren_sandbox::Guest;
 use warren_store::{Change, Store, WorkspaceFile};
 
-use super::SessionTask;
+use super::{SessionTask, artifacts::hash};
 use crate::recorder::RecordError;
 
 /// How deep a scan looks.
@@ -18,17 +18,23 @@ const DEPTH: u32 = 64;
 /// How long a scan may take. A guest that takes longer does not hold up the session.
 const SCAN: Duration = Duration::from_secs(20);
 
+/// The largest file that is read to tell its hash, and the most that is read at a time: as in the guest.
+const MAX_HASHED: u64 = 1 << 20;
+const MAX_READ: u64 = 16 << 20;
+
 /// A file as something saw it; `None` if it is gone.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     path: String,
     stat: Option<FileStat>,
+    /// Not everyone who sees a file reads it.
+    hash: Option<BlobHash>,
 }
 
 impl Seen {
     /// A file of the workspace that is there.
     pub(super) fn new(path: String, stat: FileStat) -> Self {
-        Self { path, stat: Some(stat) }
+        Self { path, stat: Some(stat), hash: None }
     }
 }
 
@@ -53,16 +59,15 @@ impl KnownFiles {
         let Some(stat) = seen.stat.filter(|stat| stat.kind != FileKind::Directory) else {
             return self.0.remove(&seen.path).map(|_| (FileChange::Deleted, None, seen.path));
         };
-        let file = WorkspaceFile {
-            path: seen.path.clone(),
-            kind: if stat.kind == FileKind::Symlink { "symlink" } else { "file" }.to_owned(),
-            size_bytes: stat.size,
-            mode: stat.mode,
-            modified_at: Timestamp::from_millis(stat.mtime_ns / 1_000_000),
-            hash: None,
-        };
+        let known = self.0.get(&seen.path);
+        let mut file = workspace_file(seen.path.clone(), stat, seen.hash);
+        if file.hash.is_none() {
+            file.hash = known.filter(|known| is_as_before(known, &file)).and_then(|known| known.hash.clone());
+        }
         match self.0.insert(seen.path.clone(), file.clone()) {
             None => Some((FileChange::Created, Some(file), seen.path)),
+            // That it was read now and not before is no news.
+            Some(before) if before.hash.is_none() && is_as_before(&before, &file) => None,
             Some(before) if before != file => Some((FileChange::Modified, Some(file), seen.path)),
             Some(_) => None,
         }
@@ -83,13 +88,40 @@ impl KnownFiles {
         .unzip()
     }
 
+    /// What of a whole listing is not as it was.
+    fn news_of(&self, listed: &BTreeMap<String, FileStat>) -> Vec<Seen> {
+        let mut seen = self.against(listed);
+        seen.retain(|seen| match (self.0.get(&seen.path), seen.stat) {
+            (Some(known), Some(stat)) => !is_as_before(known, &workspace_file(seen.path.clone(), stat, None)),
+            (known, _) => known.is_some() || seen.stat.is_some(),
+        });
+        seen
+    }
+
     /// What a whole listing means: everything in it, and everything that is missing from it.
     fn against(&self, listed: &BTreeMap<String, FileStat>) -> Vec<Seen> {
         let gone = self.0.keys().filter(|path| !listed.contains_key(*path));
-        let gone = gone.map(|path| Seen { path: path.clone(), stat: None });
-        let there = listed.iter().map(|(path, stat)| Seen { path: path.clone(), stat: Some(*stat) });
+        let gone = gone.map(|path| Seen { path: path.clone(), stat: None, hash: None });
+        let there = listed.iter().map(|(path, stat)| Seen::new(path.clone(), *stat));
         there.chain(gone).collect()
     }
+}
+
+fn workspace_file(path: String, stat: FileStat, hash: Option<BlobHash>) -> WorkspaceFile {
+    WorkspaceFile {
+        path,
+        kind: if stat.kind == FileKind::Symlink { "symlink" } else { "file" }.to_owned(),
+        size_bytes: stat.size,
+        mode: stat.mode,
+        modified_at: Timestamp::from_millis(stat.mtime_ns / 1_000_000),
+        hash,
+    }
+}
+
+/// Whether a file looks the same to someone who does not read it.
+fn is_as_before(known: &WorkspaceFile, seen: &WorkspaceFile) -> bool {
+    let looks = |file: &WorkspaceFile| (file.kind.clone(), file.size_bytes, file.mode, file.modified_at);
+    looks(known) == looks(seen)
 }
 
 /// The records of a session that knows these files, and has nothing to tell of them.
@@ -100,7 +132,9 @@ pub(crate) fn known_files(listed: &BTreeMap<String, FileStat>) -> Vec<Change> {
 /// What the watcher says, as far as it is about the workspace.
 pub(super) fn seen(changes: Vec<SeenChange>) -> Vec<Seen> {
     let of_workspace = changes.into_iter().filter(|change| change.path.root == Root::Workspace);
-    of_workspace.map(|change| Seen { path: change.path.path, stat: change.stat }).collect()
+    of_workspace
+        .map(|change| Seen { path: change.path.path, stat: change.stat, hash: change.hash.map(BlobHash) })
+        .collect()
 }
 
 impl SessionTask {
@@ -135,12 +169,25 @@ impl SessionTask {
         };
         match list(&guest).await {
             Some(listed) => {
-                let seen = self.files.against(&listed);
+                let seen = read(&guest, self.files.news_of(&listed)).await;
                 self.on_files(seen).await
             }
             None => Ok(()),
         }
     }
+}
+
+/// Adds what is in them, as far as that is quickly read.
+async fn read(guest: &Guest, mut seen: Vec<Seen>) -> Vec<Seen> {
+    let mut left = MAX_READ;
+    for file in &mut seen {
+        let is_read = |stat: &FileStat| stat.kind == FileKind::File && stat.size <= left.min(MAX_HASHED);
+        if let Some(stat) = file.stat.filter(is_read) {
+            file.hash = hash(guest, &file.path, stat.size).await;
+            left -= stat.size;
+        }
+    }
+    seen
 }
 
 /// Everything in the workspace, or `None` if it cannot be told whole.
@@ -160,8 +207,8 @@ async fn list(guest: &Guest) -> Option<BTreeMap<String, FileStat>> {
 }
 
 fn changed(run: Option<RunId>, change: FileChange, file: Option<&WorkspaceFile>, path: String) -> Draft {
-    let body =
-        EventBody::FileChanged { path, change, size_bytes: file.map(|file| file.size_bytes), hash: None };
+    let (size_bytes, hash) = (file.map(|file| file.size_bytes), file.and_then(|file| file.hash.clone()));
+    let body = EventBody::FileChanged { path, change, size_bytes, hash };
     Draft { run_id: run, ..Draft::of_session(body) }
 }
 
@@ -169,13 +216,29 @@ fn changed(run: Option<RunId>, change: FileChange, file: Option<&WorkspaceFile>,
 mod tests {
     use std::collections::BTreeMap;
 
-    use warren_domain::FileChange;
+    use warren_domain::{BlobHash, FileChange};
     use warren_guest_api::{FileKind, FileStat};
 
-    use super::KnownFiles;
+    use super::{KnownFiles, Seen};
 
     fn stat(size: u64) -> FileStat {
         FileStat { kind: FileKind::File, size, mode: 0o644, mtime_ns: 1_000_000 }
+    }
+
+    #[test]
+    fn a_file_that_was_read_later_is_no_news_and_another_content_is() {
+        let mut known = KnownFiles::default();
+        let mut see = |hash: Option<&str>| {
+            let seen = Seen { hash: hash.map(BlobHash::from), ..Seen::new("a".to_owned(), stat(1)) };
+            known.update(seen).map(|(change, file, _)| (change, file.and_then(|file| file.hash)))
+        };
+        assert_eq!(see(None), Some((FileChange::Created, None)));
+        assert_eq!(see(Some("x")), None);
+        assert_eq!(see(None), None, "it looks the same");
+        assert_eq!(see(Some("y")), Some((FileChange::Modified, Some("y".into()))));
+        let listed = BTreeMap::from([("a".to_owned(), stat(1)), ("b".to_owned(), stat(1))]);
+        let news: Vec<String> = known.news_of(&listed).into_iter().map(|seen| seen.path).collect();
+        assert_eq!(news, ["b"]);
     }
 
     #[test]
