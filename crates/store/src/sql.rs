@@ -9,6 +9,7 @@ mod batch;
 mod db;
 mod leases;
 mod log;
+mod migrations;
 mod profiles;
 mod projects;
 mod queries;

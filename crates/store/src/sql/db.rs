@@ -10,7 +10,7 @@ use sqlx::{
 };
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
-use super::{args::Arg, queries::Query, row::Row};
+use super::{args::Arg, migrations, queries::Query, row::Row};
 
 /// An open database whose tables are up to date.
 pub(crate) enum Db {
@@ -128,7 +128,7 @@ impl Db {
             .connect_with(options)
             .await
             .map_err(ConnectError::Connect)?;
-        sqlx::migrate!("migrations/postgres").run(&pool).await.map_err(ConnectError::Migrate)?;
+        migrations::postgres().run(&pool).await.map_err(ConnectError::Migrate)?;
         Ok(Db::Postgres { pool })
     }
 
@@ -239,7 +239,7 @@ impl Pen {
     async fn new(options: SqliteConnectOptions) -> Result<Self, ConnectError> {
         let mut connection = options.connect().await.map_err(ConnectError::Connect)?;
         // Not `run`: what it returns cannot be awaited in a task.
-        let migrations = sqlx::migrate!("migrations/sqlite");
+        let migrations = migrations::sqlite();
         migrations.run_direct(None, &mut connection, false).await.map_err(ConnectError::Migrate)?;
         Ok(Self { options, connection: Mutex::new(Some(connection)) })
     }
