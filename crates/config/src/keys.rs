@@ -178,6 +178,11 @@ pub const KEYS: &[Key] = &[
         "After so many days the log keeps what was said, but not how it came word by word.",
     ),
     key(
+        "retention.recordings_days",
+        Kind::Integer,
+        "For so many days what was said to models and what they answered is kept. After that a run cannot be replayed.",
+    ),
+    key(
         "retention.grace_seconds",
         Kind::Integer,
         "What no version needs any more is removed from the disk so long after.",

@@ -116,6 +116,7 @@ raw! {
         versions: Option<u32>,
         daily_days: Option<u32>,
         deltas_days: Option<u32>,
+        recordings_days: Option<u32>,
         grace_seconds: Option<u64>,
         interval_seconds: Option<u64>,
     }

@@ -135,6 +135,8 @@ pub struct Retention {
     pub daily_days: u32,
     /// Text as it came, for so many days.
     pub deltas_days: u32,
+    /// What was said to models and what they answered, for so many days.
+    pub recordings_days: u32,
     /// What nobody needs, for so long.
     pub grace: Duration,
     /// How often it is looked after.
@@ -339,6 +341,7 @@ fn retention(raw: &RawRetention) -> Result<Retention, ConfigError> {
         versions: u32::try_from(versions).unwrap_or(u32::MAX),
         daily_days: raw.daily_days.unwrap_or(30),
         deltas_days: raw.deltas_days.unwrap_or(7),
+        recordings_days: raw.recordings_days.unwrap_or(30),
         grace: Duration::from_secs(at_least_one("retention.grace_seconds", raw.grace_seconds, 24 * 3600)?),
         interval: Duration::from_secs(at_least_one(
             "retention.interval_seconds",

@@ -37,6 +37,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("retention.versions", config.retention.versions.to_string()),
         ("retention.daily_days", config.retention.daily_days.to_string()),
         ("retention.deltas_days", config.retention.deltas_days.to_string()),
+        ("retention.recordings_days", config.retention.recordings_days.to_string()),
         ("retention.grace_seconds", config.retention.grace.as_secs().to_string()),
         ("retention.interval_seconds", config.retention.interval.as_secs().to_string()),
         ("versions.exclude", config.excludes.as_deref().map(list).unwrap_or_default()),

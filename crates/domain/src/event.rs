@@ -350,21 +350,6 @@ impl Draft {
     }
 }
 
-impl Event {
-    /// The blobs this entry refers to: whoever may read the entry may read them.
-    pub fn blobs(&self) -> impl Iterator<Item = &BlobHash> {
-        let of_body = match &self.body {
-            EventBody::ModelCalled(called) => called.recording.as_ref(),
-            EventBody::RunFailed { diagnostics, .. } | EventBody::RunInterrupted { diagnostics, .. } => {
-                diagnostics.last_lines.as_ref()
-            }
-            EventBody::FileChanged { hash, .. } => hash.as_ref(),
-            _ => None,
-        };
-        self.spilled.iter().map(|spilled| &spilled.blob).chain(of_body)
-    }
-}
-
 impl EventBody {
     /// Whether this entry ends the run it belongs to.
     #[must_use]

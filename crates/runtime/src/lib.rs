@@ -17,6 +17,7 @@ mod coalesce;
 mod figures;
 mod places;
 mod recorder;
+mod spaces;
 mod template;
 mod volumes;
 

@@ -67,6 +67,8 @@ pub struct Retention {
     pub daily_days: u32,
     /// Text as it came, word by word.
     pub deltas: Duration,
+    /// What was said to models and what they answered.
+    pub recordings: Duration,
     /// What nobody needs is removed so long after.
     pub grace: Duration,
     /// How often it is looked after.
@@ -79,6 +81,7 @@ impl Default for Retention {
             versions: 20,
             daily_days: 30,
             deltas: Duration::from_secs(7 * 24 * 3600),
+            recordings: Duration::from_secs(30 * 24 * 3600),
             grace: Duration::from_secs(24 * 3600),
             interval: Duration::from_secs(3600),
         }

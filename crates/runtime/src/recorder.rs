@@ -12,6 +12,7 @@ use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError};
 use crate::{
     figures::{Held, committed},
     options::Shared,
+    spaces,
 };
 
 /// How many entries are read at a time when a log is folded.
@@ -134,8 +135,9 @@ impl Recorder {
             return Ok((event, entry));
         }
         let cut = spill(event);
+        let space = spaces::of_log(&self.partition, self.session);
         for (_, bytes) in cut.blobs {
-            let kept = self.shared.parts.store.blobs.put_blob(&self.partition, Bytes::from(bytes)).await;
+            let kept = self.shared.parts.store.blobs.put_blob(&space, Bytes::from(bytes)).await;
             kept.map_err(RecordError::Blob)?;
         }
         let entry = LogEntry::of(&cut.event).map_err(RecordError::Serialise)?;

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::TryStreamExt as _;
 use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, local::LocalFileSystem, path::Path as Name};
+use percent_encoding::percent_decode_str;
 use warren_domain::{BlobHash, Partition, Timestamp};
 
 use crate::{Blobs, ReadError};
@@ -34,7 +35,9 @@ impl ObjectBlobs {
     pub(crate) fn in_directory(directory: &Path) -> Result<Self, object_store::Error> {
         std::fs::create_dir_all(directory)
             .map_err(|source| object_store::Error::Generic { store: "blobs", source: Box::new(source) })?;
-        let objects = LocalFileSystem::new_with_prefix(directory)?.with_fsync(true);
+        // Sessions come and go, each with directories of its own.
+        let objects =
+            LocalFileSystem::new_with_prefix(directory)?.with_fsync(true).with_automatic_cleanup(true);
         Ok(Self { objects: Arc::new(objects) })
     }
 
@@ -108,6 +111,16 @@ impl Blobs for ObjectBlobs {
             }
         }
         Ok(n_swept)
+    }
+
+    async fn blob_spaces(&self) -> Result<Vec<Partition>, ReadError> {
+        let failed = |source| ReadError { doing: "list the blobs", source: Box::new(source) };
+        let listed = self.objects.list_with_delimiter(None).await.map_err(failed)?;
+        let name = |space: &Name| {
+            let encoded = space.filename()?.strip_prefix("p-")?;
+            Some(Partition(percent_decode_str(encoded).decode_utf8().ok()?.into_owned()))
+        };
+        Ok(listed.common_prefixes.iter().filter_map(name).collect())
     }
 }
 

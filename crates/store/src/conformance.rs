@@ -236,6 +236,7 @@ macro_rules! conformance_rules {
                 partitions_do_not_see_each_others_blobs
                 a_hash_that_is_none_finds_nothing
                 what_nobody_keeps_is_swept_once_it_is_old
+                partitions_with_blobs_are_listed
             }
         }
     };

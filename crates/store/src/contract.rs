@@ -352,6 +352,9 @@ pub trait Blobs: Send + Sync {
         keep: &HashSet<BlobHash>,
         since: Timestamp,
     ) -> Result<u64, ReadError>;
+
+    /// All partitions that have blobs.
+    async fn blob_spaces(&self) -> Result<Vec<Partition>, ReadError>;
 }
 
 /// All contracts together, as the rest of the program holds them. A cheap clone.

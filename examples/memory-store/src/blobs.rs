@@ -33,4 +33,10 @@ impl Blobs for Memory {
         state.blobs.retain(|(owner, hash), (_, put)| owner != partition || keep.contains(hash) || *put > since);
         Ok((before - state.blobs.len()) as u64)
     }
+
+    async fn blob_spaces(&self) -> Result<Vec<Partition>, ReadError> {
+        let state = self.state();
+        let spaces: HashSet<&Partition> = state.blobs.keys().map(|(partition, _)| partition).collect();
+        Ok(spaces.into_iter().cloned().collect())
+    }
 }

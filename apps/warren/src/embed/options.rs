@@ -167,6 +167,7 @@ pub(super) fn runtime(
             versions: config.retention.versions,
             daily_days: config.retention.daily_days,
             deltas: Duration::from_secs(u64::from(config.retention.deltas_days) * 24 * 3600),
+            recordings: Duration::from_secs(u64::from(config.retention.recordings_days) * 24 * 3600),
             grace: config.retention.grace,
             interval: config.retention.interval,
         },

@@ -108,21 +108,32 @@ fn recordings(log: &[warren_testkit::TestEvent]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_run_whose_recordings_are_gone_cannot_be_replayed_and_says_so() {
-    let server = TestServer::start().await;
+async fn a_run_whose_recordings_have_expired_cannot_be_replayed_and_says_so() {
+    let config = "[retention]\nrecordings_days = 0\ninterval_seconds = 1";
+    let server = Setup::new().config(config).start().await;
     let client = server.admin();
     let session = client.session_create().await;
-    let run = run(&client, session, "hello").await;
-    for hash in recordings(&client.log(session).await) {
-        std::fs::remove_file(blob(&server, &hash)).expect("removed");
+    // More than fits into an entry of the log, which is kept all the same.
+    let run = run(&client, session, &format!("hello {}", "x".repeat(300 << 10))).await;
+    let log = client.log(session).await;
+    let path = |hash: &str| format!("/api/sessions/{session}/blobs/{hash}");
+    let recordings = recordings(&log);
+    for _ in 0..600 {
+        if client.get(&path(&recordings[0])).await.status == StatusCode::NOT_FOUND {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
+    assert_eq!(client.get(&path(&recordings[0])).await.refusal(), (404, "NOT_FOUND"));
+    let long = log.iter().find_map(|event| event.json["spilled"][0]["blob"].as_str()).expect("a long field");
+    client.get(&path(long)).await.expect(StatusCode::OK);
     let report = replay(&client, session, run).await;
     assert_eq!(
         (&report["status"], &report["error"]["code"]),
         (&json!("failed"), &json!("RECORDING_EXPIRED"))
     );
     let message = report["error"]["message"].as_str().expect("a message");
-    assert!(message.contains("call 1") && message.contains("30 days"), "{message}");
+    assert!(message.contains("call 1") && message.contains("retention.recordings_days"), "{message}");
 }
 
 #[tokio::test]

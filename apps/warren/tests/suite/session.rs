@@ -58,6 +58,14 @@ async fn a_message_makes_files_blocks_usage_and_a_version_and_all_of_it_is_in_th
     let files: Vec<_> =
         detail["workspaceFiles"].as_array().unwrap().iter().map(|f| f["path"].clone()).collect();
     assert_eq!(files, [json!("outputs/dashboard/index.html"), json!("outputs/data/sales.csv")]);
+    for file in detail["workspaceFiles"].as_array().unwrap() {
+        let path = file["path"].as_str().unwrap();
+        let told = log.iter().rfind(|event| event.kind() == "file_changed" && event.json["path"] == path);
+        let whole = client.get(&format!("/api/sessions/{session}/fs/read?path={path}")).await;
+        let whole = whole.body.as_str().expect("text").as_bytes().to_vec();
+        let hash = json!(blake3::hash(&whole).to_hex().to_string());
+        assert_eq!((&file["hash"], &told.unwrap().json["hash"]), (&hash, &hash), "{path}");
+    }
     assert!(last.json["usage"]["totalTokens"].as_u64().unwrap() > 0);
     assert!(last.json["costUSD"].as_f64().unwrap() > 0.0);
     assert_eq!((&detail["version"], &detail["lastSeq"]), (&json!(1), &json!(log.len())));
@@ -176,7 +184,20 @@ async fn an_erased_session_leaves_nothing() {
     let client = server.admin();
     let session = client.session_create().await;
     client.run(session, "run: echo x > outputs/x.txt").await;
+    // More than fits into an entry of the log.
+    let long = format!("hello {}", "x".repeat(300 << 10));
+    client.run(session, &long).await;
+    let spaces = |of: SessionId| {
+        let all = std::fs::read_dir(server.directory().join("blobs")).expect("there are some").flatten();
+        let is_its = |name: &String| name.contains(&of.to_string());
+        all.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(is_its).count()
+    };
+    let other = client.session_create().await;
+    client.run(other, &long).await;
+    assert_eq!((spaces(session), spaces(other)), (2, 2), "long fields and recordings");
     client.delete(&format!("/api/sessions/{session}")).await.expect(StatusCode::NO_CONTENT);
+    assert_eq!((spaces(session), spaces(other)), (0, 2));
+    client.delete(&format!("/api/sessions/{other}")).await.expect(StatusCode::NO_CONTENT);
     assert_eq!(client.get(&format!("/api/sessions/{session}")).await.refusal(), (404, "NOT_FOUND"));
     for place in ["sessions", "workspaces"] {
         let left: Vec<_> = std::fs::read_dir(server.directory().join(place)).unwrap().collect();

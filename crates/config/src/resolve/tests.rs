@@ -125,6 +125,7 @@ storage.blobs_url = "file:/srv/blobs"
 retention.versions = 20
 retention.daily_days = 30
 retention.deltas_days = 7
+retention.recordings_days = 30
 retention.grace_seconds = 86400
 retention.interval_seconds = 3600
 versions.exclude = ["node_modules"]

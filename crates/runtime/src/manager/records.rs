@@ -11,6 +11,7 @@ use super::SessionManager;
 use crate::{
     api::{Records, SessionDetail, SessionError},
     recorder::for_each_event,
+    spaces,
 };
 
 #[async_trait]
@@ -63,13 +64,16 @@ impl Records for SessionManager {
 
     async fn blob(&self, session: SessionId, hash: &BlobHash) -> Result<Bytes, SessionError> {
         let record = self.record(session).await?;
-        // Knowing a hash is no right to its bytes: this session's log must speak of it.
-        if !self.refers_to(session, hash).await? {
-            return Err(SessionError::not_found("blob", hash));
+        // Knowing a hash is no right to its bytes: only what is this session's own is looked through.
+        for space in
+            [spaces::of_log(&record.partition, session), spaces::of_calls(&record.partition, session)]
+        {
+            let found = self.shared.parts.store.blobs.blob(&space, hash).await;
+            if let Some(bytes) = found.map_err(|error| SessionError::internal("read the blob", error))? {
+                return Ok(bytes);
+            }
         }
-        let found = self.shared.parts.store.blobs.blob(&record.partition, hash).await;
-        let found = found.map_err(|error| SessionError::internal("read the blob", error))?;
-        found.ok_or_else(|| SessionError::not_found("blob", hash))
+        Err(SessionError::not_found("blob", hash))
     }
 
     fn changes(&self) -> Changes {
@@ -78,16 +82,6 @@ impl Records for SessionManager {
 }
 
 impl SessionManager {
-    /// Whether an event of the session's log names the blob in one of the fields that do.
-    async fn refers_to(&self, session: SessionId, hash: &BlobHash) -> Result<bool, SessionError> {
-        let mut found = false;
-        let log = self.shared.parts.store.log.as_ref();
-        let read =
-            for_each_event(log, session, |event| found |= event.blobs().any(|blob| blob == hash)).await;
-        read.map_err(|error| SessionError::internal("read the log", error))?;
-        Ok(found)
-    }
-
     async fn read(&self, session: SessionId, after: Seq, limit: u32) -> Result<Vec<LogEntry>, SessionError> {
         let entries = self.shared.parts.store.log.read(session, after, limit).await;
         entries.map_err(|error| SessionError::internal("read the log", error))

@@ -14,6 +14,7 @@ use super::SessionManager;
 use crate::{
     api::{ReplayWhat, Replays, SessionError},
     replay::{self, Job, Running, Tape},
+    spaces,
 };
 
 /// How many runs are read at a time.
@@ -184,9 +185,9 @@ impl SessionManager {
             return Ok((running.tape, running.live));
         }
         let kept = self.kept_replay(session, replay).await?;
-        let partition = self.record(session).await?.partition;
+        let space = spaces::of_log(&self.record(session).await?.partition, session);
         let lines = match &kept.log {
-            Some(hash) => self.shared.parts.store.blobs.blob(&partition, hash).await,
+            Some(hash) => self.shared.parts.store.blobs.blob(&space, hash).await,
             None => Ok(None),
         };
         let lines = lines.map_err(|error| SessionError::internal("read the replay's log", error))?;

@@ -1,8 +1,12 @@
 //! Making, finding and ending sessions.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use warren_agents::Adapter;
-use warren_domain::{AgentType, Command, ErrorCode, ForkedFrom, SessionChanges, SessionId, WorkspaceId};
+use warren_domain::{
+    AgentType, Command, ErrorCode, ForkedFrom, SessionChanges, SessionId, Timestamp, WorkspaceId,
+};
 use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
 
 use super::SessionManager;
@@ -11,6 +15,7 @@ use crate::{
     places::Places,
     recorder::{RecordError, Recorder},
     session::{Leave, Request, first_version},
+    spaces,
 };
 
 #[async_trait]
@@ -81,6 +86,7 @@ impl Sessions for SessionManager {
         self.roster.unload_unowned(session);
         let erased = self.shared.parts.live.erase(session).await;
         erased.map_err(|error| SessionError::internal("erase the session", error))?;
+        self.erase_blobs(&record).await?;
         self.erase_directories(&record).await
     }
 }
@@ -202,6 +208,18 @@ impl SessionManager {
                 return Ok(false);
             }
         }
+    }
+
+    /// Removes what only this session's log spoke of. What is left when that is cut, upkeep finds.
+    async fn erase_blobs(&self, record: &SessionRecord) -> Result<(), SessionError> {
+        let (blobs, session) = (&self.shared.parts.store.blobs, record.session_id);
+        for space in
+            [spaces::of_log(&record.partition, session), spaces::of_calls(&record.partition, session)]
+        {
+            let swept = blobs.sweep_blobs(&space, &HashSet::new(), Timestamp::from_millis(i64::MAX)).await;
+            swept.map_err(|error| SessionError::internal("erase what the log spoke of", error))?;
+        }
+        Ok(())
     }
 
     async fn erase_directories(&self, record: &SessionRecord) -> Result<(), SessionError> {

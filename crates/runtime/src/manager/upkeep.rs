@@ -3,7 +3,10 @@
 //! One server at a time does it, by a lease. Nothing of it is needed for anything else to go on, and all of it can be cut
 //! at any moment: what was not done is done the next time.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use uuid::Uuid;
 use warren_domain::{BlobHash, Compactable, Event, EventBody, Partition, Seq, SessionId, Timestamp, Version};
@@ -14,7 +17,7 @@ use warren_store::{
 };
 
 use super::SessionManager;
-use crate::{options::Retention, recorder::RecordError, session::Memory};
+use crate::{options::Retention, recorder::RecordError, session::Memory, spaces};
 
 /// The lease of whoever does the upkeep: no session has this name.
 const UPKEEP: SessionId = SessionId(Uuid::nil());
@@ -24,8 +27,14 @@ const PAGE: u32 = 200;
 
 const DAY: i64 = 24 * 3600 * 1000;
 
-/// Logs that were looked at, and where they ended then.
-type Compacted = HashMap<SessionId, Seq>;
+/// What need not be looked at again.
+#[derive(Default)]
+struct Done {
+    /// Logs that are compacted, and where they ended then.
+    compacted: HashMap<SessionId, Seq>,
+    /// Sessions without any recording, and when they were last active then.
+    forgotten: HashMap<SessionId, Timestamp>,
+}
 
 /// Why upkeep stopped half-way.
 #[derive(Debug, thiserror::Error)]
@@ -46,10 +55,10 @@ impl SessionManager {
             let mut ticks = tokio::time::interval(manager.shared.options.retention.interval);
             ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
             // The first tick is at once: a server that is often restarted must not put it off for ever.
-            let mut compacted = Compacted::new();
+            let mut done = Done::default();
             loop {
                 ticks.tick().await;
-                if let Err(error) = manager.keep_up_once(&mut compacted).await {
+                if let Err(error) = manager.keep_up_once(&mut done).await {
                     tracing::error!(
                         error = &error as &dyn std::error::Error,
                         "upkeep was not finished; it is tried again"
@@ -59,7 +68,7 @@ impl SessionManager {
         });
     }
 
-    async fn keep_up_once(&self, compacted: &mut Compacted) -> Result<(), UpkeepError> {
+    async fn keep_up_once(&self, done: &mut Done) -> Result<(), UpkeepError> {
         let (store, options) = (&self.shared.parts.store, &self.shared.options);
         let now = self.shared.parts.env.now();
         let until = now.plus_millis(i64::try_from(options.lease.as_millis()).unwrap_or(i64::MAX));
@@ -71,18 +80,19 @@ impl SessionManager {
                 return Err(ReadError { doing: "take the lease on upkeep", source }.into());
             }
         };
-        let done = self.expire_and_collect(compacted, now).await;
+        let finished = self.expire_and_collect(done, now).await;
         store.leases.release(UPKEEP, &options.node, granted.fence).await?;
-        done
+        finished
     }
 
-    async fn expire_and_collect(&self, compacted: &mut Compacted, now: Timestamp) -> Result<(), UpkeepError> {
+    async fn expire_and_collect(&self, done: &mut Done, now: Timestamp) -> Result<(), UpkeepError> {
         let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
         loop {
             let page = self.shared.parts.store.sessions.sessions(&query).await?;
             for session in &page.items {
                 self.expire(session, now).await?;
-                self.compact(session, compacted, now).await?;
+                self.compact(session, done, now).await?;
+                self.forget_recordings(session, done, now).await?;
             }
             query.before = page.items.last().map(|session| session.session_id);
             if !page.more {
@@ -94,6 +104,7 @@ impl SessionManager {
         for partition in &partitions {
             self.collect(partition, now).await?;
         }
+        self.collect_spaces(now).await?;
         Ok(())
     }
 
@@ -142,10 +153,45 @@ impl SessionManager {
             needed.extend(memory.blobs().cloned());
             needed.extend(root.memory);
         }
-        let grace = i64::try_from(self.shared.options.retention.grace.as_millis()).unwrap_or(i64::MAX);
         let own = Memory::partition(partition);
-        let swept = parts.store.blobs.sweep_blobs(&own, &needed, now.plus_millis(-grace)).await?;
+        let grace = before(now, self.shared.options.retention.grace);
+        let swept = parts.store.blobs.sweep_blobs(&own, &needed, grace).await?;
         tracing::debug!(%partition, swept, "collected transcripts");
+        Ok(())
+    }
+
+    /// Removes what a session said to models so long ago.
+    async fn forget_recordings(
+        &self,
+        session: &SessionRecord,
+        done: &mut Done,
+        now: Timestamp,
+    ) -> Result<(), ReadError> {
+        let (id, active) = (session.session_id, session.last_activity);
+        let old = before(now, self.shared.options.retention.recordings);
+        if session.created_at > old || done.forgotten.get(&id) == Some(&active) {
+            return Ok(());
+        }
+        let space = spaces::of_calls(&session.partition, id);
+        let swept = self.shared.parts.store.blobs.sweep_blobs(&space, &HashSet::new(), old).await?;
+        tracing::debug!(session = %id, swept, "removed old recordings");
+        if active <= old {
+            done.forgotten.insert(id, active);
+        }
+        Ok(())
+    }
+
+    /// Removes the blobs of sessions that are gone: their erasing was cut.
+    async fn collect_spaces(&self, now: Timestamp) -> Result<(), ReadError> {
+        let store = &self.shared.parts.store;
+        let grace = before(now, self.shared.options.retention.grace);
+        for space in store.blobs.blob_spaces().await? {
+            let Some(owner) = spaces::owner(&space) else { continue };
+            if store.sessions.session(owner).await?.is_none() {
+                let swept = store.blobs.sweep_blobs(&space, &HashSet::new(), grace).await?;
+                tracing::debug!(session = %owner, swept, "removed what a session left");
+            }
+        }
         Ok(())
     }
 
@@ -153,14 +199,13 @@ impl SessionManager {
     async fn compact(
         &self,
         session: &SessionRecord,
-        compacted: &mut Compacted,
+        done: &mut Done,
         now: Timestamp,
     ) -> Result<(), UpkeepError> {
         let id = session.session_id;
-        let age = i64::try_from(self.shared.options.retention.deltas.as_millis()).unwrap_or(i64::MAX);
-        let old = now.plus_millis(-age);
+        let old = before(now, self.shared.options.retention.deltas);
         // Young enough to be read as it happened; or nothing new is old by now.
-        if session.created_at > old || compacted.get(&id) == Some(&session.head) {
+        if session.created_at > old || done.compacted.get(&id) == Some(&session.head) {
             return Ok(());
         }
         let (log, mut found) = (self.shared.parts.store.log.as_ref(), Compactable::default());
@@ -181,10 +226,15 @@ impl SessionManager {
             }
         }
         if is_all_old {
-            compacted.insert(id, session.head);
+            done.compacted.insert(id, session.head);
         }
         Ok(())
     }
+}
+
+/// So long ago.
+fn before(now: Timestamp, age: Duration) -> Timestamp {
+    now.plus_millis(-i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// The versions that retention does not keep: neither the last ones, nor the last of a day, nor one with a label. `all`
@@ -242,6 +292,7 @@ mod tests {
             versions: 2,
             daily_days: 10,
             deltas: Duration::ZERO,
+            recordings: Duration::ZERO,
             grace: Duration::ZERO,
             interval: Duration::from_secs(1),
         };

@@ -42,6 +42,10 @@ impl Blobs for OwnBlobs {
         }
     }
 
+    async fn blob_spaces(&self) -> Result<Vec<Partition>, ReadError> {
+        self.servers.blob_spaces().await
+    }
+
     /// What a replay keeps goes with it; what others keep is not its to remove.
     async fn sweep_blobs(
         &self,

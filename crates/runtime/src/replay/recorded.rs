@@ -10,7 +10,7 @@ use warren_models::Recording;
 use warren_store::{RunRecord, SessionRecord, Store, VersionRecord};
 
 use super::{Failure, stop::StopPoint};
-use crate::recorder::for_each_event;
+use crate::{recorder::for_each_event, spaces};
 
 /// Everything that was recorded of a run.
 pub(super) struct Recorded {
@@ -97,6 +97,7 @@ async fn recordings(
     events: &[Event],
 ) -> Result<Vec<Recording>, Failure> {
     let mut all = Vec::new();
+    let space = spaces::of_calls(&session.partition, session.session_id);
     for event in events {
         let EventBody::ModelCalled(called) = &event.body else { continue };
         let number = all.len() + 1;
@@ -105,10 +106,10 @@ async fn recordings(
             Failure::new(ErrorCode::RecordingExpired, message)
         };
         let hash = called.recording.as_ref().ok_or_else(|| gone("it was not recorded"))?;
-        let bytes = store.blobs.blob(&session.partition, hash).await;
+        let bytes = store.blobs.blob(&space, hash).await;
         let bytes = bytes.map_err(|error| Failure::internal("read a recording", &error))?;
         let bytes =
-            bytes.ok_or_else(|| gone("its recording is not kept any more; they are kept for 30 days"))?;
+            bytes.ok_or_else(|| gone("its recording is not kept any more (`retention.recordings_days`)"))?;
         let recording = Recording::decode(&bytes).map_err(|error| gone(&error.to_string()))?;
         let thread = (!event.conversation_id.is_main()).then(|| event.conversation_id.0.clone());
         all.push(Recording {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use warren_domain::{
-    BlobHash, ConversationId, ErrorCode, Event, EventBody, Partition, Replay, ReplayCount, ReplayDifference,
+    BlobHash, ConversationId, ErrorCode, Event, EventBody, Replay, ReplayCount, ReplayDifference,
     ReplayDivergence, ReplayDivergenceKind, ReplayId, ReplayOutcome, ReplayStatus, ReplayedRun, RunId,
 };
 use warren_models::{Divergence, DivergenceKind, Playback, PlaybackReport, ToolDifference};
@@ -18,7 +18,7 @@ use super::{
     recorded::Recorded,
     scratch::Scratch,
 };
-use crate::options::Shared;
+use crate::{options::Shared, spaces};
 
 /// Differences beyond these are not listed.
 const MOST_DIFFERENCES: usize = 100;
@@ -93,8 +93,8 @@ impl Job {
 
     /// Keeps the log and the report, then tells those who wait.
     async fn finish(&self, spilled: &[bytes::Bytes]) {
-        let (parts, partition) = (&self.shared.parts, &self.session.partition);
-        let log = self.keep(partition, spilled).await;
+        let parts = &self.shared.parts;
+        let log = self.keep(spilled).await;
         let mut report = self.report.borrow().clone();
         let failed = |outcome: &ReplayOutcome| outcome.error.is_some();
         report.status = if failed(&report.outcome) { ReplayStatus::Failed } else { ReplayStatus::Done };
@@ -117,17 +117,18 @@ impl Job {
         self.report.send_replace(report);
     }
 
-    async fn keep(&self, partition: &Partition, spilled: &[bytes::Bytes]) -> Option<BlobHash> {
+    async fn keep(&self, spilled: &[bytes::Bytes]) -> Option<BlobHash> {
         let blobs = &self.shared.parts.store.blobs;
+        let space = spaces::of_log(&self.session.partition, self.session.session_id);
         for bytes in spilled {
-            if let Err(error) = blobs.put_blob(partition, bytes.clone()).await {
+            if let Err(error) = blobs.put_blob(&space, bytes.clone()).await {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
                     "a long field of a replay's log was not kept"
                 );
             }
         }
-        match blobs.put_blob(partition, self.tape.to_lines()).await {
+        match blobs.put_blob(&space, self.tape.to_lines()).await {
             Ok(hash) => Some(hash),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the log of a replay was not kept");

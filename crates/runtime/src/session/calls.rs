@@ -11,7 +11,7 @@ use warren_domain::{BlobHash, ConversationId, Draft, EventBody, RunId};
 use warren_models::{Budget, Caller, Charge, Exchange, Quote, Recording, RefusalKind, Unaffordable};
 
 use super::{SessionTask, signal::Signal};
-use crate::recorder::RecordError;
+use crate::{recorder::RecordError, spaces};
 
 /// One sandbox as the model gateway sees it.
 pub(super) struct Calls {
@@ -101,7 +101,8 @@ impl SessionTask {
     /// Keeps the exchange as a blob, so that the run can be replayed.
     async fn keep_recording(&self, exchange: &Exchange) -> Option<BlobHash> {
         let bytes = Recording::encode(exchange);
-        match self.shared.parts.store.blobs.put_blob(&self.identity.partition, bytes).await {
+        let space = spaces::of_calls(&self.identity.partition, self.identity.session);
+        match self.shared.parts.store.blobs.put_blob(&space, bytes).await {
             Ok(hash) => Some(hash),
             Err(error) => {
                 let session = self.identity.session;

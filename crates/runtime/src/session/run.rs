@@ -27,6 +27,7 @@ use super::{
 use crate::{
     options::Program,
     recorder::{RecordError, for_each_event},
+    spaces,
 };
 
 /// How long model calls may take to report their end after the agent is gone.
@@ -294,7 +295,8 @@ impl SessionTask {
     /// Keeps what the agent said last. A run ends all the same when that cannot be kept.
     async fn keep_last_lines(&self, run: &ActiveRun) -> Option<BlobHash> {
         let lines = run.agent.as_ref()?.last_lines()?;
-        match self.shared.parts.store.blobs.put_blob(&self.identity.partition, lines).await {
+        let space = spaces::of_log(&self.identity.partition, self.identity.session);
+        match self.shared.parts.store.blobs.put_blob(&space, lines).await {
             Ok(hash) => Some(hash),
             Err(error) => {
                 let session = self.identity.session;

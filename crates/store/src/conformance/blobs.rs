@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use warren_domain::{BlobHash, Timestamp};
+use warren_domain::{BlobHash, Partition, Timestamp};
 
 use super::samples;
 use crate::Store;
@@ -68,4 +68,21 @@ pub async fn what_nobody_keeps_is_swept_once_it_is_old(store: &Store) {
     let found =
         async |partition, hash| store.blobs.blob(partition, hash).await.expect("it is read").is_some();
     assert!(found(&ours, &kept).await && !found(&ours, &gone).await && found(&other, &gone).await);
+}
+
+/// Whatever their names are made of, and only for as long as something is there.
+pub async fn partitions_with_blobs_are_listed(store: &Store) {
+    let partition = samples::session().partition;
+    let sly = Partition(format!("{partition}/..#log-é% b"));
+    for space in [&partition, &sly] {
+        store.blobs.put_blob(space, Bytes::from_static(b"something")).await.expect("it is kept");
+    }
+    let listed = async || store.blobs.blob_spaces().await.expect("they are listed");
+    let count = |all: &[Partition], wanted: &Partition| all.iter().filter(|space| *space == wanted).count();
+    let all = listed().await;
+    assert_eq!((count(&all, &partition), count(&all, &sly)), (1, 1), "{all:?}");
+    let forever = samples::time(100 * 365 * 86_400_000);
+    store.blobs.sweep_blobs(&sly, &HashSet::new(), forever).await.expect("it is swept");
+    let all = listed().await;
+    assert_eq!((count(&all, &partition), count(&all, &sly)), (1, 0), "{all:?}");
 }
