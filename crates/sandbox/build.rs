@@ -41,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Whoever waits for the first start waits for this too: a guest that is a few megabytes larger is there much sooner.
 #[rustfmt::skip]
-const SOON: [&str; 4] = [
+const SOON: [&str; 6] = [
+    "--config", "profile.guest.opt-level=1",
     "--config", "profile.guest.lto=\"off\"",
     "--config", "profile.guest.codegen-units=16",
 ];

@@ -350,6 +350,25 @@ impl Draft {
     }
 }
 
+/// Written and read here and nowhere else: it is done for every entry of every log, and this crate is always optimised.
+impl Event {
+    /// As it stands in the log.
+    ///
+    /// # Errors
+    /// When something in it cannot be written as JSON.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(self)
+    }
+
+    /// From an entry of the log.
+    ///
+    /// # Errors
+    /// When it is not an event this version knows.
+    pub fn from_json(json: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(json)
+    }
+}
+
 impl EventBody {
     /// Whether this entry ends the run it belongs to.
     #[must_use]

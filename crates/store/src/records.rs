@@ -24,7 +24,7 @@ impl LogEntry {
     /// # Errors
     /// Never for events that were made by code; the type allows it.
     pub fn of(event: &Event) -> Result<Self, serde_json::Error> {
-        Ok(Self { seq: event.seq, json: Bytes::from(serde_json::to_vec(event)?) })
+        Ok(Self { seq: event.seq, json: Bytes::from(event.to_json()?) })
     }
 
     /// Reads the event back.
@@ -32,7 +32,7 @@ impl LogEntry {
     /// # Errors
     /// When the bytes are not an event this version knows.
     pub fn event(&self) -> Result<Event, serde_json::Error> {
-        serde_json::from_slice(&self.json)
+        Event::from_json(&self.json)
     }
 }
 
