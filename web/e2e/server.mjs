@@ -48,6 +48,11 @@ export class Server {
     this.token = token ?? this.token;
   }
 
+  /** Starts it again if a story that failed left it dead. */
+  async revive() {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) await this.begin();
+  }
+
   /** Ends it as a crash does. */
   async kill() {
     const child = this.#child;

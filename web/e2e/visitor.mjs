@@ -1,11 +1,27 @@
 // Somebody in front of the page: signs in, looks, presses. Everything waits for what it needs and for nothing else.
 import assert from "node:assert/strict";
+import { extname, join } from "node:path";
 
 /** What a browser itself says about answers that a story provokes. */
 const EXPECTED = /Failed to load resource|net::ERR_|ERR_CONNECTION|ERR_NETWORK|ERR_INCOMPLETE/;
 
 /** How long anything may take on a machine that is busy with other things. */
 const WAIT_MS = Number(process.env.E2E_WAIT_MS ?? 90_000);
+
+/** Shows the page of a directory under the server's own headers. */
+async function showPage(context, directory) {
+  const fromDisk = (path) => async (route) => {
+    const name = path ?? new URL(route.request().url()).pathname;
+    const answer = await route.fetch().catch(() => null);
+    if (!answer) return route.abort();
+    const { "content-length": _length, "content-encoding": _encoding, etag: _etag, ...headers } = answer.headers();
+    const type = { ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml" }[extname(name)] ?? "application/octet-stream";
+    return route.fulfill({ status: path ? answer.status() : 200, headers: { ...headers, "content-type": type, "cache-control": "no-cache" }, path: join(directory, name) });
+  };
+  const isPlace = (url) => !url.hostname.endsWith(".localhost") && /^\/($|sessions\/|overview|doctor|settings)/.test(url.pathname);
+  await context.route(isPlace, fromDisk("index.html"));
+  await context.route((url) => !url.hostname.endsWith(".localhost") && url.pathname.startsWith("/assets/"), fromDisk());
+}
 
 export class Visitor {
   #problems = [];
@@ -21,6 +37,7 @@ export class Visitor {
   static async come(browser, server, { token = server.token, base = server.url, outside = false, width = 1440, height = 900, theme = "light" } = {}) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce" });
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: base });
+    if (process.env.PAGE) await showPage(context, process.env.PAGE);
     const page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS);
     const visitor = new Visitor(context, page, base, server);
@@ -57,9 +74,10 @@ export class Visitor {
     assert.deepEqual(this.#problems, []);
   }
 
+  /** What a failure leaves to look at. */
   async report(path) {
-    await this.page.screenshot({ path }).catch(() => {});
-    console.error(`picture: ${path}\nproblems: ${JSON.stringify(this.#problems)}`);
+    await this.page.screenshot({ path, timeout: 10_000 }).catch(() => {});
+    return `picture: ${path}\nproblems: ${JSON.stringify(this.#problems)}`;
   }
 
   leave() {
