@@ -2,7 +2,7 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
-import { crc32, deflateRawSync } from "node:zlib";
+import { docx, pdf, PNG, zip } from "./documents.mjs";
 
 const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml" };
 /** As crates/server/src/page.rs has it. */
@@ -56,7 +56,6 @@ function cell(route: Route, hour: number, load: number) {
 `;
 const MARKDOWN = `# Method\n\nSailings before **03:00** belong to the evening before.\n\n- one\n- two <script>alert(1)</script>\n\n| Route | Load |\n|---|---|\n| Norrvik–Sandö | 99 % |\n`;
 const CSV = ["route,hour,load", ...Array.from({ length: 4211 }, (_, n) => `Norrvik–Sandö ${n},${n % 24},"${(n % 100) / 100}"`)].join("\n");
-const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const artifact = (id, kind, name, more) => ({ id, kind, name, path: `outputs/${name}`, sizeBytes: 14_336, hash: id.repeat(8), createdVersion: 2, updatedVersion: 4, createdSeq: 12, updatedSeq: 38, ...more });
 const entry = (path, kind, sizeBytes = 0) => ({ name: path.split("/").at(-1), path, kind, sizeBytes, mode: 420, modifiedAt: ago(3) });
 const tree = {
@@ -77,27 +76,6 @@ const events = [
 ];
 export const live = [event(41, "file_changed", { path: "src/heat.ts", change: "modified", sizeBytes: 6_200 }), event(42, "file_changed", { path: "src/new.ts", change: "created", sizeBytes: 10 })];
 
-/** A zip of stored or packed texts, as office documents are. */
-export function zip(files) {
-  const parts = [];
-  const table = [];
-  let at = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const [path, plain] = [Buffer.from(name), Buffer.from(text)];
-    const packed = deflateRawSync(plain);
-    const head = Buffer.alloc(30);
-    head.writeUInt32LE(0x04034b50, 0); head.writeUInt16LE(8, 8); head.writeUInt32LE(crc32(plain), 14); head.writeUInt32LE(packed.length, 18); head.writeUInt32LE(plain.length, 22); head.writeUInt16LE(path.length, 26);
-    const row = Buffer.alloc(46);
-    row.writeUInt32LE(0x02014b50, 0); row.writeUInt16LE(8, 10); row.writeUInt32LE(crc32(plain), 16); row.writeUInt32LE(packed.length, 20); row.writeUInt32LE(plain.length, 24); row.writeUInt16LE(path.length, 28); row.writeUInt32LE(at, 42);
-    table.push(row, path);
-    parts.push(head, path, packed);
-    at += 30 + path.length + packed.length;
-  }
-  const rows = Buffer.concat(table);
-  const end = Buffer.alloc(22);
-  end.writeUInt32LE(0x06054b50, 0); end.writeUInt16LE(table.length / 2, 8); end.writeUInt16LE(table.length / 2, 10); end.writeUInt32LE(rows.length, 12); end.writeUInt32LE(at, 16);
-  return Buffer.concat([...parts, rows, end]);
-}
 const rels = (...targets) => `<Relationships xmlns="r">${targets.map((target, n) => `<Relationship Id="r${n + 1}" Target="${target}"/>`).join("")}</Relationships>`;
 const SHEET = zip({
   "xl/workbook.xml": '<workbook xmlns="m" xmlns:r="r"><sheets><sheet name="Over 90" r:id="r1"/><sheet name="Notes" r:id="r2"/></sheets></workbook>',
@@ -113,25 +91,7 @@ const SLIDES = zip({
   "ppt/slides/slide1.xml": '<p:sld xmlns:p="p" xmlns:a="a"><p:sp><p:nvPr><p:ph type="title"/></p:nvPr><p:spPr><a:xfrm><a:off x="600000" y="400000"/><a:ext cx="9000000" cy="1200000"/></a:xfrm></p:spPr><p:txBody><a:p><a:r><a:rPr sz="4000" b="1"/><a:t>Summer ferries</a:t></a:r></a:p></p:txBody></p:sp></p:sld>',
   "ppt/slides/_rels/slide1.xml.rels": rels(),
 });
-const DOCX = zip({
-  "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
-  "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
-  "word/document.xml": '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:rPr><w:b/></w:rPr><w:t>Crew rota for July</w:t></w:r></w:p></w:body></w:document>',
-});
-const PDF = (() => {
-  const stream = "BT /F1 24 Tf 40 120 Td (Harbour report) Tj ET";
-  const objects = ["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>", `<</Length ${stream.length}>>stream\n${stream}\nendstream`, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"];
-  let text = "%PDF-1.4\n";
-  const places = objects.map((object, n) => {
-    const at = text.length;
-    text += `${n + 1} 0 obj${object}endobj\n`;
-    return at;
-  });
-  const table = text.length;
-  text += `xref\n0 6\n0000000000 65535 f \n${places.map((at) => `${String(at).padStart(10, "0")} 00000 n \n`).join("")}trailer<</Size 6/Root 1 0 R>>\nstartxref\n${table}\n%%EOF`;
-  return Buffer.from(text);
-})();
-const CONTENTS = { b: SHEET, c: SLIDES, d: MARKDOWN, e: CSV, f: PNG, g: PDF, h: DOCX, i: CODE };
+const CONTENTS = { b: SHEET, c: SLIDES, d: MARKDOWN, e: CSV, f: PNG, g: pdf("Harbour report"), h: docx("Crew rota for July"), i: CODE };
 
 const S = `/api/sessions/${SESSION}`;
 const isolation = { backend: "local", userns: true, pidns: true, netns: true, seccomp: true, landlock: 4, cgroup: { version: 2, memory: true, cpu: true, pids: true }, uid: { own: true, uid: 70001 }, disk: { how: "best effort" }, notes: [] };

@@ -4,6 +4,7 @@ import { artifactPath, navigate, useRoute } from "~/lib/router";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { tabKeys } from "~/ui/tabKeys";
 import { KINDS } from "../viewers/kinds";
 import { ArtifactFrame } from "./ArtifactFrame";
 import { VersionStrip } from "./VersionStrip";
@@ -21,11 +22,11 @@ export function ArtifactsPane({ sessionId }: { sessionId: string }) {
   if (!artifact) return <Empty icon="app">Nothing to show yet. Files the agent puts in <code>outputs/</code> appear here.</Empty>;
   return (
     <>
-      <div className="shelf" role="tablist" aria-label="Artifacts of this session">
+      <div className="shelf" role="tablist" aria-label="Artifacts of this session" onKeyDown={tabKeys}>
         {artifacts.map((one) => {
           const { icon, name } = KINDS[one.kind] ?? KINDS.code;
           return (
-            <button key={one.id} type="button" role="tab" aria-selected={one === artifact} onClick={() => navigate(artifactPath(sessionId, one.id), "replace")}>
+            <button key={one.id} type="button" role="tab" aria-selected={one === artifact} tabIndex={one === artifact ? 0 : -1} onClick={() => navigate(artifactPath(sessionId, one.id), "replace")}>
               <span className="k"><Icon name={icon} size="s" />{name}</span>
               <b className="cut"><bdi>{visible(one.name)}</bdi></b>
             </button>

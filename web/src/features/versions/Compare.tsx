@@ -6,6 +6,7 @@ import { Icon } from "~/ui/Icon";
 import { Menu } from "~/ui/Menu";
 import { Empty, Failed, Skeleton } from "~/ui/Notice";
 import { Segment } from "~/ui/Segment";
+import { tabKeys } from "~/ui/tabKeys";
 import { BlockList } from "./BlockList";
 import { FileChange } from "./FileChange";
 import { useWide } from "./useWide";
@@ -62,9 +63,9 @@ function VersionMenu({ label, value, versions, onChange }: { label: string; valu
 
 function FileStrip({ files, chosen, onChoose }: { files: readonly FileDiff[]; chosen: string; onChoose: (path: string) => void }) {
   return (
-    <div className="fl" role="tablist" aria-label="Changed files">
+    <div className="fl" role="tablist" aria-label="Changed files" onKeyDown={tabKeys}>
       {files.map((file) => (
-        <button key={file.path} type="button" role="tab" aria-selected={file.path === chosen} onClick={() => onChoose(file.path)}>
+        <button key={file.path} type="button" role="tab" aria-selected={file.path === chosen} tabIndex={file.path === chosen ? 0 : -1} onClick={() => onChoose(file.path)}>
           <span className={`mk ${MARK[file.change]}`} role="img" aria-label={file.change}>{MARK[file.change]}</span>
           <bdi>{visible(file.path)}</bdi>
         </button>

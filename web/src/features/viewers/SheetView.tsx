@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Empty } from "~/ui/Notice";
+import { tabKeys } from "~/ui/tabKeys";
 import { Grid } from "./Grid";
 import { readSheets } from "./sheet";
 import { Parsed, useParsed } from "./useParsed";
@@ -15,8 +16,8 @@ export default function SheetView({ bytes }: { bytes: Uint8Array<ArrayBuffer> })
         return (
           <>
             {all.length > 1 && (
-              <div className="fl sheets" role="tablist" aria-label="Sheets">
-                {all.map((one, at) => <button key={at} type="button" role="tab" aria-selected={one === sheet} onClick={() => setChosen(at)}><bdi>{one.name}</bdi></button>)}
+              <div className="fl sheets" role="tablist" aria-label="Sheets" onKeyDown={tabKeys}>
+                {all.map((one, at) => <button key={at} type="button" role="tab" aria-selected={one === sheet} tabIndex={one === sheet ? 0 : -1} onClick={() => setChosen(at)}><bdi>{one.name}</bdi></button>)}
               </div>
             )}
             <Grid key={sheet.name} label={sheet.name} rows={sheet.rows} />

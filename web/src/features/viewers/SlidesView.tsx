@@ -1,81 +1,78 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { plural } from "~/lib/format";
+import { Button } from "~/ui/Button";
 import { Empty } from "~/ui/Notice";
-import { imageType } from "./kinds";
-import { readSlides, type Deck, type Shape, type Slide } from "./slides";
+import { readSlides, type Deck } from "./slides/deck";
+import { SlideDrawing } from "./slides/SlideDrawing";
 import { Parsed, useParsed } from "./useParsed";
 
 export default function SlidesView({ bytes }: { bytes: Uint8Array<ArrayBuffer> }) {
   const deck = useParsed(bytes, readSlides);
-  return (
-    <Parsed of={deck}>
-      {(all) =>
-        all.slides.length === 0 ? (
-          <Empty icon="slides">The presentation has no slide.</Empty>
-        ) : (
-          <div className="slides-view" tabIndex={0} role="region" aria-label={plural(all.slides.length, "slide")}>
-            {all.slides.map((slide, at) => <SlideCard key={at} deck={all} slide={slide} number={at + 1} />)}
-            <p className="muted">Texts, pictures and their places as in the file; effects and some fonts are not drawn here.</p>
-          </div>
-        )
-      }
-    </Parsed>
-  );
+  return <Parsed of={deck}>{(all) => (all.slides.length === 0 ? <Empty icon="slides">The presentation has no slide.</Empty> : <Show deck={all} />)}</Parsed>;
 }
 
-function SlideCard({ deck, slide, number }: { deck: Deck; slide: Slide; number: number }) {
-  const ref = useRef<HTMLDivElement>(null);
-  const [scale, setScale] = useState(0.5);
+/** Where a key leads from a slide. */
+function stepOf(key: string, at: number, last: number): number | null {
+  switch (key) {
+    case "ArrowRight":
+    case "ArrowDown":
+    case "PageDown":
+      return Math.min(last, at + 1);
+    case "ArrowLeft":
+    case "ArrowUp":
+    case "PageUp":
+      return Math.max(0, at - 1);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    default:
+      return null;
+  }
+}
+
+/** One slide at a time, and all of them small beside it. */
+function Show({ deck }: { deck: Deck }) {
+  const [wanted, setWanted] = useState(0);
+  const strip = useRef<HTMLDivElement>(null);
+  const last = deck.slides.length - 1;
+  const at = Math.min(wanted, last);
+  const slide = deck.slides[at]!;
   useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => entry && setScale(entry.contentRect.width / deck.widthPt));
-    if (ref.current) watch.observe(ref.current);
-    return () => watch.disconnect();
-  }, [deck.widthPt]);
+    const [box, thumb] = [strip.current, strip.current?.children[at] as HTMLElement | undefined];
+    if (!box || !thumb) return;
+    // Only the strip moves, never the page around it.
+    box.scrollTo({ left: thumb.offsetLeft - (box.clientWidth - thumb.clientWidth) / 2, top: thumb.offsetTop - (box.clientHeight - thumb.clientHeight) / 2 });
+  }, [at]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = stepOf(event.key, at, last);
+    if (to === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setWanted(to);
+  };
   return (
-    <section aria-label={`Slide ${number}`}>
-      <div className="slide" ref={ref} style={{ aspectRatio: String(deck.ratio) }}>
-        {slide.shapes.map((shape, at) => <ShapeBox key={at} deck={deck} shape={shape} scale={scale} />)}
+    <div className="slides-view" role="group" aria-roledescription="presentation" aria-label={plural(deck.slides.length, "slide")} onKeyDown={onKeyDown}>
+      <div className="slide-stage" tabIndex={0} role="region" aria-label={`Slide ${at + 1} of ${last + 1}${slide.title ? `: ${slide.title}` : ""}`}>
+        <SlideDrawing className="slide" deck={deck} slide={slide} />
       </div>
-      <small className="muted num">{number}</small>
-    </section>
-  );
-}
-
-function ShapeBox({ deck, shape, scale }: { deck: Deck; shape: Shape; scale: number }) {
-  const place = { left: `${shape.x * 100}%`, top: `${shape.y * 100}%`, width: `${shape.w * 100}%`, height: `${shape.h * 100}%` };
-  if (shape.kind === "picture") return <div className="shape" style={place}><Picture deck={deck} path={shape.path} /></div>;
-  const usual = shape.isTitle ? 36 : 18;
-  return (
-    <div className="shape" style={{ ...place, background: shape.fill ?? undefined }}>
-      {shape.paragraphs.map((paragraph, at) => (
-        <p key={at} style={{ textAlign: paragraph.align, paddingLeft: `${paragraph.level * 1.2}em` }}>
-          {paragraph.bullet && "• "}
-          {paragraph.runs.map((run, n) => (
-            <span key={n} style={{ fontSize: `${(run.size ?? usual) * scale}px`, fontWeight: run.bold ? 700 : undefined, fontStyle: run.italic ? "italic" : undefined, color: run.colour ?? undefined }}>{run.text}</span>
-          ))}
-        </p>
-      ))}
+      <div className="slide-bar">
+        <Button icon="right" className="back" aria-label="Previous slide" title="Previous (←)" disabled={at === 0} onClick={() => setWanted(at - 1)} />
+        <span className="num" aria-live="polite">{at + 1} of {last + 1}</span>
+        <Button icon="right" aria-label="Next slide" title="Next (→)" disabled={at === last} onClick={() => setWanted(at + 1)} />
+        <bdi className="cut grow muted">{slide.title}</bdi>
+        {slide.isHidden && <span className="muted">hidden in the show</span>}
+      </div>
+      <div className="thumbs" ref={strip} role="group" aria-label="All slides">
+        {deck.slides.map((one, n) => (
+          <div key={n} className="thumb">
+            <span className="num" aria-hidden="true">{n + 1}</span>
+            <SlideDrawing className="slide-small" deck={deck} slide={one} isSmall />
+            <button type="button" aria-label={`Slide ${n + 1}${one.title ? `: ${one.title}` : ""}`} aria-current={n === at ? "true" : undefined} onClick={() => setWanted(n)} />
+          </div>
+        ))}
+      </div>
     </div>
   );
-}
-
-function Picture({ deck, path }: { deck: Deck; path: string }) {
-  const [src, setSrc] = useState<string>();
-  useEffect(() => {
-    let url: string | undefined;
-    let isCurrent = true;
-    const type = imageType(path);
-    if (type) {
-      void deck.picture(path).then((bytes) => {
-        if (!isCurrent || !bytes) return;
-        url = URL.createObjectURL(new Blob([bytes], { type }));
-        setSrc(url);
-      });
-    }
-    return () => {
-      isCurrent = false;
-      if (url) URL.revokeObjectURL(url);
-    };
-  }, [deck, path]);
-  return src ? <img src={src} alt="" /> : null;
 }

@@ -1,0 +1,140 @@
+// What stands on a slide, and where. Enough to read it as it was meant; not every effect.
+import { all } from "../zip";
+import { colourOf, type Theme } from "./colour";
+import { child, paragraphsOf, type Paragraph } from "./text";
+
+/** Places and sizes are parts of the slide, 0 to 1. */
+type Frame = { x: number; y: number; w: number; h: number; turn: number };
+export type Look = { fill: string | null; line: string | null; lineWidth: number; form: Form };
+export type Form = "rect" | "round" | "ellipse" | "triangle" | "diamond" | "chevron" | "arrow" | "hexagon";
+export type Shape = Frame & (
+  | { kind: "text"; paragraphs: Paragraph[]; look: Look; anchor: "start" | "center" | "end"; insets: [number, number, number, number]; isTitle: boolean }
+  | { kind: "picture"; path: string; alt: string }
+  | { kind: "line"; colour: string; width: number; isRising: boolean }
+  | { kind: "table"; columns: number[]; rows: { height: number; cells: Cell[] }[] }
+  | { kind: "other"; what: string }
+);
+export type Cell = { paragraphs: Paragraph[]; fill: string | null; span: number };
+
+/** The nearest of what describes a placeholder, first: the layout's, then the master's. */
+export type Places = (node: Element) => readonly Element[];
+export type Source = { theme: Theme; places: Places; styles: (node: Element) => readonly Element[]; relations: ReadonlyMap<string, string>; cx: number; cy: number };
+
+type Box = { x: number; y: number; w: number; h: number };
+/** From the coordinates of a group to those of the slide. */
+type Map2 = (box: Box) => Box;
+
+export function shapesOf(tree: Element, source: Source, isDrawn: (node: Element) => boolean = () => true, map: Map2 = (box) => box): Shape[] {
+  return [...tree.children].flatMap((node): Shape[] => {
+    if (!isDrawn(node)) return [];
+    if (node.localName === "grpSp") return shapesOf(node, source, isDrawn, within(node, map));
+    const frame = frameOf(node, source, map);
+    if (!frame) return [];
+    switch (node.localName) {
+      case "sp":
+        return textBox(node, source, frame);
+      case "pic":
+        return picture(node, source, frame);
+      case "cxnSp":
+        return line(node, source, frame);
+      case "graphicFrame":
+        return table(node, source, frame);
+      default:
+        return [];
+    }
+  });
+}
+
+function within(group: Element, outer: Map2): Map2 {
+  const frame = child(group, "grpSpPr") && child(child(group, "grpSpPr")!, "xfrm");
+  const own = frame && boxOf(frame, "off", "ext");
+  const inner = frame && boxOf(frame, "chOff", "chExt");
+  if (!own || !inner || inner.w === 0 || inner.h === 0) return outer;
+  const [sx, sy] = [own.w / inner.w, own.h / inner.h];
+  return (box) => outer({ x: own.x + (box.x - inner.x) * sx, y: own.y + (box.y - inner.y) * sy, w: box.w * sx, h: box.h * sy });
+}
+
+function boxOf(frame: Element, offset: string, extent: string): Box | null {
+  const [off, ext] = [child(frame, offset), child(frame, extent)];
+  if (!off || !ext) return null;
+  const at = (element: Element, name: string) => Number(element.getAttribute(name) ?? 0) || 0;
+  return { x: at(off, "x"), y: at(off, "y"), w: at(ext, "cx"), h: at(ext, "cy") };
+}
+
+function frameOf(node: Element, source: Source, map: Map2): Frame | null {
+  const own = (one: Element) => child(one, "xfrm") ?? (child(one, "spPr") && child(child(one, "spPr")!, "xfrm"));
+  const frame = [node, ...source.places(node)].map(own).find((one) => one !== undefined && one.children.length > 0);
+  const box = frame && boxOf(frame, "off", "ext");
+  if (!box) return null;
+  const { x, y, w, h } = map(box);
+  return { x: x / source.cx, y: y / source.cy, w: w / source.cx, h: h / source.cy, turn: Number(frame!.getAttribute("rot") ?? 0) / 60_000 };
+}
+
+function textBox(node: Element, source: Source, frame: Frame): Shape[] {
+  const chain = [node, ...source.places(node)];
+  const body = child(node, "txBody");
+  const isTitle = /title/i.test(all(node, "ph")[0]?.getAttribute("type") ?? "");
+  const lists = chain.slice(1).flatMap((one) => child(one, "txBody") ?? []).flatMap((one) => child(one, "lstStyle") ?? []);
+  const styled = child(node, "style");
+  const paragraphs = paragraphsOf(body, { lists: [...lists, ...source.styles(node)], usualSize: isTitle ? 40 : 18, theme: source.theme });
+  const fontColour = styled && child(styled, "fontRef") ? colourOf(child(styled, "fontRef"), source.theme) : null;
+  const look = lookOf(chain, styled, source.theme);
+  if (paragraphs.every((one) => one.runs.length === 0) && !look.fill && !look.line) return [];
+  const frames = chain.flatMap((one) => child(one, "txBody") ?? []).flatMap((one) => child(one, "bodyPr") ?? []);
+  const say = (name: string) => frames.find((one) => one.hasAttribute(name))?.getAttribute(name);
+  const inset = (name: string, usual: number) => Number(say(name) ?? usual) / 12_700;
+  const anchor = ({ ctr: "center", b: "end" } as const)[say("anchor") ?? ""] ?? "start";
+  const coloured = fontColour ? paragraphs.map((one) => ({ ...one, runs: one.runs.map((run) => ({ ...run, colour: run.colour ?? fontColour })) })) : paragraphs;
+  return [{ ...frame, kind: "text", paragraphs: coloured, look, anchor, isTitle, insets: [inset("tIns", 45_720), inset("rIns", 91_440), inset("bIns", 45_720), inset("lIns", 91_440)] }];
+}
+
+const FORMS: Record<string, Form> = { ellipse: "ellipse", roundRect: "round", round2SameRect: "round", triangle: "triangle", rtTriangle: "triangle", diamond: "diamond", chevron: "chevron", homePlate: "arrow", rightArrow: "arrow", hexagon: "hexagon" };
+
+function lookOf(chain: readonly Element[], styled: Element | undefined, theme: Theme): Look {
+  const own = chain.flatMap((one) => child(one, "spPr") ?? []);
+  const nearest = (...names: string[]) => own.flatMap((one) => [...one.children].filter((part) => names.includes(part.localName)))[0];
+  const paint = nearest("solidFill", "gradFill", "noFill", "blipFill", "pattFill");
+  const byStyle = (name: string) => {
+    const reference = styled && child(styled, name);
+    return reference && reference.getAttribute("idx") !== "0" ? colourOf(reference, theme) : null;
+  };
+  const fill = !paint ? byStyle("fillRef") : paint.localName === "gradFill" ? colourOf(all(paint, "gs")[0], theme) : paint.localName === "solidFill" ? colourOf(paint, theme) : null;
+  const edge = nearest("ln");
+  const line = edge ? (child(edge, "noFill") ? null : (colourOf(child(edge, "solidFill"), theme) ?? byStyle("lnRef"))) : byStyle("lnRef");
+  return { fill, line, lineWidth: Number(edge?.getAttribute("w") ?? 9_525) / 12_700, form: FORMS[nearest("prstGeom")?.getAttribute("prst") ?? ""] ?? "rect" };
+}
+
+function picture(node: Element, { relations }: Source, frame: Frame): Shape[] {
+  const blip = all(node, "blip")[0];
+  const id = blip && [...blip.attributes].find((attribute) => attribute.localName === "embed")?.value;
+  const path = id ? relations.get(id) : undefined;
+  return path ? [{ ...frame, kind: "picture", path, alt: all(node, "cNvPr")[0]?.getAttribute("descr") ?? "" }] : [];
+}
+
+function line(node: Element, { theme }: Source, frame: Frame): Shape[] {
+  const look = lookOf([node], child(node, "style"), theme);
+  const frameNode = all(node, "xfrm")[0];
+  const isRising = frameNode?.getAttribute("flipV") === "1" !== (frameNode?.getAttribute("flipH") === "1");
+  return [{ ...frame, kind: "line", colour: look.line ?? theme.get("tx1") ?? "#444444", width: look.lineWidth, isRising }];
+}
+
+function table(node: Element, source: Source, frame: Frame): Shape[] {
+  const found = all(node, "tbl")[0];
+  if (!found) return [{ ...frame, kind: "other", what: all(node, "chart").length > 0 ? "Chart" : "Drawing" }];
+  const sizes = (elements: readonly Element[], name: string) => {
+    const all = elements.map((one) => Number(one.getAttribute(name) ?? 0));
+    const sum = all.reduce((a, b) => a + b, 0) || 1;
+    return all.map((one) => one / sum);
+  };
+  const lines = all(found, "tr");
+  const heights = sizes(lines, "h");
+  const rows = lines.map((row, at) => ({
+    height: heights[at] ?? 0,
+    cells: [...row.children].filter((cell) => cell.localName === "tc" && !cell.hasAttribute("hMerge") && !cell.hasAttribute("vMerge")).map((cell): Cell => ({
+      paragraphs: paragraphsOf(child(cell, "txBody"), { lists: source.styles(node), usualSize: 14, theme: source.theme }),
+      fill: child(cell, "tcPr") ? colourOf(child(child(cell, "tcPr")!, "solidFill"), source.theme) : null,
+      span: Number(cell.getAttribute("gridSpan") ?? 1),
+    })),
+  }));
+  return [{ ...frame, kind: "table", columns: sizes(all(found, "gridCol"), "w"), rows }];
+}
