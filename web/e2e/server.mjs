@@ -90,6 +90,18 @@ export class Server {
     return text ? JSON.parse(text) : null;
   }
 
+  /** A file of a session, as bytes. */
+  async file(session, path) {
+    const response = await fetch(`${this.url}/api/sessions/${session}/fs/read?path=${encodeURIComponent(path)}`, { headers: { authorization: `Bearer ${this.token}` } });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return Buffer.from(await response.arrayBuffer());
+  }
+
+  /** Makes a token, and gives its secret. */
+  async grant(name, scope) {
+    return (await this.api("/api/tokens", { method: "POST", body: { name, scope } })).secret;
+  }
+
   /** Installs an agent's program unless it is there; gives the reason when it cannot. */
   install(agent) {
     if (existsSync(join(AGENTS, agent, "current.json"))) return null;
@@ -110,6 +122,7 @@ export class Wire {
   #sockets = new Set();
   #listener;
   #open = true;
+  #watch = null;
   port = 0;
 
   static async to(server) {
@@ -126,6 +139,7 @@ export class Wire {
           far.destroy();
         });
       }
+      near.on("data", (part) => wire.#count(part.length));
       near.pipe(far).pipe(near);
       return undefined;
     });
@@ -136,6 +150,18 @@ export class Wire {
 
   get url() {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Does something once, when this many more bytes went to the server. */
+  after(bytes, act) {
+    this.#watch = { left: bytes, act };
+  }
+
+  #count(bytes) {
+    const watch = this.#watch;
+    if (!watch || (watch.left -= bytes) > 0) return;
+    this.#watch = null;
+    watch.act();
   }
 
   cut() {

@@ -6,8 +6,9 @@ import { STORIES as outcome } from "./stories/outcome.mjs";
 import { STORIES as viewers } from "./stories/viewers.mjs";
 import { STORIES as trouble } from "./stories/trouble.mjs";
 import { STORIES as others } from "./stories/others.mjs";
+import { STORIES as keyboard } from "./stories/keyboard.mjs";
 import { STORIES as widths } from "./stories/widths.mjs";
 import { STORIES as cut } from "./stories/cut.mjs";
 import { STORIES as overlays } from "./stories/overlays.mjs";
 
-export const STORIES = [...door, ...work, ...asking, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...widths, ...overlays];
+export const STORIES = [...door, ...work, ...asking, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays];

@@ -22,7 +22,182 @@ async function isWholeAnew(person, server, id) {
   return isWhole(person, server, id);
 }
 
+/** More than any buffer on the way holds, so that a cut falls into the middle of it. */
+const LARGE = Buffer.alloc(12_000_000, "warren ");
+const attach = (page, name) => page.getByLabel("Files to attach").setInputFiles({ name, mimeType: "application/octet-stream", buffer: LARGE });
+const attachment = (page, name) => page.getByRole("list", { name: "Attachments" }).getByRole("listitem").filter({ hasText: name });
+
+/** The server keeps the file once, whole, and the agent reads it. */
+async function isUploaded(person, server, id, name) {
+  const { entries } = await server.api(`/api/sessions/${id}/fs?path=/user-input`);
+  assert.deepEqual(entries.map((entry) => [entry.name, entry.sizeBytes]), [[name, LARGE.length]]);
+  assert.ok((await server.file(id, `/user-input/${name}`)).equals(LARGE));
+  await person.send(`run: wc -c < /user-input/${name}`);
+  await person.sees(String(LARGE.length));
+  await person.idle();
+}
+
+/** Where a replay of the newest version is started, and what is said of it. */
+async function replaying(person) {
+  const { page } = person;
+  await page.getByRole("tab", { name: /^Versions/ }).click();
+  await page.getByRole("button", { name: /^Version 1:/ }).click();
+  const panel = page.getByRole("complementary", { name: "Panel" });
+  return { panel, start: panel.getByRole("button", { name: "Replay", exact: true }), going: panel.getByRole("button", { name: "Replaying…" }), same: panel.getByRole("button", { name: "Replayed, same files" }) };
+}
+const replays = async (server, id) => (await server.api(`/api/sessions/${id}/replays`)).replays.map((replay) => replay.status);
+
 export const STORIES = [
+  {
+    name: "the network is cut in the middle of an upload: the page says so, and the file goes up whole when asked again",
+    async tell({ server, visit }) {
+      const wire = await Wire.to(server);
+      try {
+        const person = await visit({ base: wire.url });
+        const { page } = person;
+        const id = await person.start("count to 3");
+        await person.idle();
+        wire.after(LARGE.length / 2, () => wire.cut());
+        await attach(page, "large.bin");
+        const row = attachment(page, "large.bin");
+        await row.getByRole("alert").getByText("Not uploaded: The server cannot be reached.").waitFor();
+        // Nothing of it is there, and no message goes without it.
+        assert.deepEqual((await server.api(`/api/sessions/${id}/fs?path=/user-input`)).entries, []);
+        await page.getByLabel("Message", { exact: true }).fill("read it");
+        assert.equal(await page.getByRole("button", { name: "Send" }).isDisabled(), true);
+        wire.mend();
+        await lost(page).waitFor({ state: "detached" });
+        await row.getByRole("button", { name: "Upload large.bin again" }).click();
+        await row.getByText("12 MB").waitFor();
+        await isUploaded(person, server, id, "large.bin");
+        assert.equal(await page.getByRole("list", { name: "Attachments" }).count(), 0);
+        await isWhole(person, server, id);
+      } finally {
+        wire.end();
+      }
+    },
+  },
+  {
+    name: "an upload whose answer is lost is sent again and kept once, from the composer and from the files",
+    async tell({ server, visit }) {
+      const person = await visit();
+      const { page } = person;
+      const id = await person.start("count to 3");
+      await person.idle();
+      const loseAnswer = () => page.route(/\/fs\/upload/, async (route) => {
+        await route.fetch();
+        await route.abort("connectionreset");
+      }, { times: 1 });
+      await loseAnswer();
+      await attach(page, "twice.bin");
+      await attachment(page, "twice.bin").getByRole("button", { name: "Upload twice.bin again" }).click();
+      await attachment(page, "twice.bin").getByText("12 MB").waitFor();
+      await isUploaded(person, server, id, "twice.bin");
+      await page.getByRole("tab", { name: /^Files/ }).click();
+      await loseAnswer();
+      const pane = page.getByRole("tabpanel");
+      await pane.locator("input[type=file]").setInputFiles({ name: "small.txt", mimeType: "text/plain", buffer: Buffer.from("small\n") });
+      const failed = pane.getByRole("alert").filter({ hasText: "small.txt was not uploaded" });
+      await failed.getByRole("button", { name: "Try again" }).click();
+      await failed.waitFor({ state: "detached" });
+      await page.getByText("1 file uploaded").waitFor();
+      assert.equal((await server.file(id, "/user-input/small.txt")).toString(), "small\n");
+      assert.equal((await server.api(`/api/sessions/${id}/fs?path=/user-input`)).entries.length, 2);
+    },
+  },
+  {
+    name: "the server is killed in the middle of an upload: nothing half is kept, and the file goes up whole afterwards",
+    async tell({ server, visit }) {
+      const wire = await Wire.to(server);
+      try {
+        const person = await visit({ base: wire.url });
+        const { page } = person;
+        const id = await person.start("count to 3");
+        await person.idle();
+        let killed;
+        wire.after(LARGE.length / 2, () => (killed = server.kill()));
+        await attach(page, "large.bin");
+        const row = attachment(page, "large.bin");
+        await row.getByRole("alert").getByText("Not uploaded", { exact: false }).waitFor();
+        await killed;
+        await server.begin();
+        await lost(page).waitFor({ state: "detached" });
+        assert.deepEqual((await server.api(`/api/sessions/${id}/fs?path=/user-input`).catch(() => ({ entries: [] }))).entries, []);
+        await row.getByRole("button", { name: "Upload large.bin again" }).click();
+        await row.getByText("12 MB").waitFor();
+        await isUploaded(person, server, id, "large.bin");
+        await isWhole(person, server, id);
+      } finally {
+        wire.end();
+      }
+    },
+  },
+  {
+    name: "the network is cut in the middle of a replay, and before one: each is carried out once, and the page says how it came out",
+    async tell({ server, visit }) {
+      const wire = await Wire.to(server);
+      try {
+        const person = await visit({ base: wire.url });
+        const { page } = person;
+        const id = await person.start("run: sleep 4; echo slept > notes.txt");
+        await person.idle();
+        const { panel, start, going, same } = await replaying(person);
+        await start.click();
+        await going.waitFor();
+        wire.cut();
+        await lost(page).waitFor();
+        wire.mend();
+        await lost(page).waitFor({ state: "detached" });
+        await same.waitFor();
+        assert.deepEqual(await replays(server, id), ["done"]);
+        // Asked for while nobody hears it.
+        wire.cut();
+        await lost(page).waitFor();
+        await start.click();
+        const unknown = panel.getByRole("alert").filter({ hasText: "nobody knows yet whether the replay began" });
+        await unknown.waitFor();
+        wire.mend();
+        await lost(page).waitFor({ state: "detached" });
+        assert.deepEqual(await replays(server, id), ["done"]);
+        // Heard, and its answer lost: it appears all the same, and nobody starts it twice.
+        await page.route(/\/replay$/, async (route) => {
+          await route.fetch();
+          await route.abort("connectionreset");
+        }, { times: 1 });
+        await start.click();
+        await going.waitFor();
+        await unknown.waitFor({ state: "detached" });
+        await same.waitFor();
+        assert.deepEqual(await replays(server, id), ["done", "done"]);
+        await isWhole(person, server, id);
+      } finally {
+        wire.end();
+      }
+    },
+  },
+  {
+    name: "the server is killed in the middle of a replay: the page says that it failed and why, and replays again",
+    async tell({ server, visit }) {
+      const person = await visit();
+      const { page } = person;
+      const id = await person.start("run: sleep 4; echo slept > notes.txt");
+      await person.idle();
+      const { panel, start, going, same } = await replaying(person);
+      await start.click();
+      await going.waitFor();
+      await server.kill();
+      await lost(page).waitFor();
+      await server.begin();
+      await lost(page).waitFor({ state: "detached" });
+      await panel.getByRole("button", { name: "Replay failed" }).click();
+      await page.getByRole("dialog", { name: "Replay" }).getByText("Nothing of the session was changed.", { exact: false }).waitFor();
+      await page.keyboard.press("Escape");
+      await start.click();
+      await same.waitFor();
+      assert.deepEqual((await replays(server, id)).sort(), ["done", "failed"]);
+      await isWhole(person, server, id);
+    },
+  },
   {
     name: "the network is cut while a subagent works: its thread is whole when the line is back",
     async tell({ server, visit }) {

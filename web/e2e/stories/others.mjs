@@ -1,15 +1,6 @@
 import assert from "node:assert/strict";
 import { faults } from "../axe.mjs";
 
-/** Out of a field by the key that leads out of it. */
-async function leaveField(page) {
-  for (let n = 0; n < 8; n++) {
-    if (!(await page.evaluate(() => document.activeElement?.matches("input, textarea, select")))) return;
-    await page.keyboard.press("Shift+Tab");
-  }
-  assert.fail("no key leads out of the field");
-}
-
 export const STORIES = [
   {
     name: "a second tab sees the same, live",
@@ -77,47 +68,6 @@ export const STORIES = [
       await page.goto(`${guest.base}/settings`);
       await page.locator(".skel").first().waitFor({ state: "detached" });
       assert.equal(await page.getByRole("button", { name: /^(New token|Revoke|New profile)/ }).count(), 0);
-    },
-  },
-  {
-    name: "the page is used by keyboard alone",
-    async tell({ server, visit }) {
-      const { page } = await visit({ outside: true });
-      await page.goto(server.url);
-      await page.getByLabel("Token").waitFor();
-      await page.keyboard.type(server.token);
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "What shall we build?" }).waitFor();
-      await page.waitForFunction(() => document.activeElement?.id === "msg" && document.querySelector("[role=radio][aria-checked=true]"));
-      await page.keyboard.press("Shift+Tab");
-      await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "radio");
-      await page.keyboard.press("Tab");
-      await page.keyboard.type("show me a failing tool");
-      await page.keyboard.press("Enter");
-      await page.waitForURL(/\/sessions\//);
-      await page.locator(".top .state.idle").waitFor();
-      await page.waitForFunction(() => document.querySelector("[role=log] [data-kind=tool]"));
-      // Out of the field, block by block, closing one.
-      await leaveField(page);
-      for (let n = 0; n < 12; n++) {
-        await page.keyboard.press("j");
-        if (await page.evaluate(() => document.activeElement?.getAttribute("data-kind") === "tool")) break;
-      }
-      const open = () => page.evaluate(() => document.activeElement.closest("[data-kind]").querySelector("details").open);
-      const before = await open();
-      await page.keyboard.press("o");
-      assert.equal(await open(), !before);
-      // The palette, by its key, to the keys, and back.
-      await page.keyboard.press("Control+k");
-      await page.getByRole("combobox").waitFor();
-      await page.keyboard.type("all keys");
-      await page.keyboard.press("Enter");
-      await page.getByRole("dialog", { name: "Keys" }).waitFor();
-      assert.deepEqual(await faults(page), []);
-      await page.keyboard.press("Escape");
-      await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
-      await page.keyboard.press("n");
-      await page.getByRole("heading", { name: "What shall we build?" }).waitFor();
     },
   },
   {

@@ -34,9 +34,10 @@ export function Composer({ store, agentType, running, stopping, queued, spending
   const field = useRef<HTMLTextAreaElement>(null);
   const files = useRef<HTMLInputElement>(null);
   useGrow(field, draft.text);
-  const loading = draft.uploads.some((upload) => upload.state === "uploading");
+  // A message never goes without a file that was meant to go with it.
+  const missing = draft.uploads.find((upload) => upload.state !== "done");
   const paths = draft.uploads.flatMap((upload) => (upload.path ? [upload.path] : []));
-  const ready = !loading && (draft.text.trim() !== "" || paths.length > 0);
+  const ready = !missing && (draft.text.trim() !== "" || paths.length > 0);
   const steers = !CANNOT_STEER.has(agentType);
   const send = (whenBusy: Busy) => {
     if (!ready) return;
@@ -52,9 +53,14 @@ export function Composer({ store, agentType, running, stopping, queued, spending
   };
   return (
     <>
-      <QueueStrip runs={queued} onReword={(run, text) => store.client.rewordRun(store.sessionId, run, text)} onDrop={(run) => store.client.dropRun(store.sessionId, run)} />
+      <QueueStrip
+        runs={queued}
+        onReword={(run, text) => store.client.rewordRun(store.sessionId, run, text)}
+        onMove={(run, position) => store.client.moveRun(store.sessionId, run, position)}
+        onDrop={(run) => store.client.dropRun(store.sessionId, run)}
+      />
       <div className="comp" onPaste={uploads.onPaste} onDragOver={uploads.onDragOver} onDrop={uploads.onDrop}>
-        <Uploads uploads={draft.uploads} onRemove={uploads.remove} />
+        <Uploads uploads={draft.uploads} onAgain={uploads.again} onRemove={uploads.remove} />
         <label className="vh" htmlFor="msg">Message</label>
         <textarea
           id="msg"
@@ -79,7 +85,7 @@ export function Composer({ store, agentType, running, stopping, queued, spending
               <span className="hide-s">{stopping ? "Stopping…" : "Stop"}</span>
             </Button>
           )}
-          <Button look="fill" icon="up" aria-label="Send" title="Send (Enter)" disabled={!ready} onClick={() => send(busy)} />
+          <Button look="fill" icon="up" aria-label="Send" title={missing ? (missing.state === "failed" ? `${missing.name} is not uploaded: try again, or remove it` : "A file is still being uploaded") : "Send (Enter)"} disabled={!ready} onClick={() => send(busy)} />
         </div>
       </div>
       <Hint running={running} />

@@ -7,7 +7,7 @@ export interface Upload {
   sizeBytes: number;
   state: "uploading" | "done" | "failed";
   path?: string;
-  why?: string;
+  why?: string | undefined;
 }
 
 export interface Draft {

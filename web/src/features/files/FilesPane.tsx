@@ -1,4 +1,4 @@
-import { useVersions, useWorkspaceFiles, type FileNews } from "@warren/react";
+import { useVersions, useWarrenClient, useWorkspaceFiles, type FileNews } from "@warren/react";
 import { useMemo, useRef, useState } from "react";
 import { plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
@@ -6,11 +6,13 @@ import { Icon } from "~/ui/Icon";
 import { Failed } from "~/ui/Notice";
 import { toast } from "~/ui/toasts";
 import { usePerson } from "../shell/person";
+import { sendAgain } from "./sendAgain";
 import { FileView } from "./FileView";
 import { FileTree } from "./FileTree";
 
 /** The session's files as they are now: a tree, and one of them. */
 export function FilesPane({ sessionId }: { sessionId: string }) {
+  const client = useWarrenClient();
   const root = useWorkspaceFiles(sessionId, "");
   const { versions } = useVersions(sessionId);
   const { mayRun } = usePerson();
@@ -18,18 +20,21 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [dropping, setDropping] = useState(false);
   const [sending, setSending] = useState<number | null>(null);
+  const [failed, setFailed] = useState<{ files: readonly File[]; why: string } | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const saved = versions[0]?.seq ?? 0;
   const changes = useMemo(() => new Map(root.changes.filter((change) => change.seq > saved).map((change): [string, FileNews] => [change.path, change])), [root.changes, saved]);
-  const send = async (files: readonly File[]) => {
+  const send = async (files: readonly File[], isAgain = false) => {
     if (files.length === 0) return;
     setSending(files.length);
+    setFailed(null);
     try {
-      await root.upload(files);
+      if (isAgain) for (const file of files) await sendAgain(client, sessionId, file);
+      else await root.upload(files);
       toast({ title: `${plural(files.length, "file")} uploaded`, text: "The agent finds them in user-input/.", icon: "upl" });
       await root.refresh();
     } catch (error) {
-      toast({ title: "The upload failed", text: error instanceof Error ? error.message : undefined, warn: true, icon: "alert" });
+      setFailed({ files, why: error instanceof Error ? error.message : String(error) });
     } finally {
       setSending(null);
     }
@@ -51,6 +56,14 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
         <a className="btn line sq" href={`/api/sessions/${encodeURIComponent(sessionId)}/fs/archive?path=`} download aria-label="Download all as archive"><Icon name="dl" size="s" /></a>
         <input ref={picker} type="file" multiple hidden onChange={(event) => { void send([...(event.target.files ?? [])]); event.target.value = ""; }} />
       </div>
+      {failed && (
+        <div className="pane-failed" role="alert">
+          <Icon name="alert" size="s" />
+          <span className="grow">{failed.files.length === 1 ? <><bdi>{failed.files[0]?.name}</bdi> was</> : `${failed.files.length} files were`} not uploaded: {failed.why}</span>
+          <Button look="line" onClick={() => void send(failed.files, true)}>Try again</Button>
+          <Button icon="x" className="tiny" aria-label="Leave it" onClick={() => setFailed(null)} />
+        </div>
+      )}
       {root.data?.source === "version" && <p className="pane-note muted">The sandbox sleeps; these are the files of the last version.</p>}
       {root.state === "failed" && !root.data ? (
         <Failed title="The files could not be read" action={<Button look="line" onClick={() => void root.refresh()}>Try again</Button>}>{root.error instanceof Error ? root.error.message : ""}</Failed>

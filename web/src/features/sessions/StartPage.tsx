@@ -1,4 +1,4 @@
-import { useResource, useWarrenClient, type AgentItem } from "@warren/react";
+import { useResource, useWarrenClient, type AgentItem, type SessionListItem } from "@warren/react";
 import { useRef, useState, type KeyboardEvent } from "react";
 import { cost } from "~/lib/format";
 import { navigate, sessionPath } from "~/lib/router";
@@ -41,6 +41,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
   const [busy, setBusy] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
+  const made = useRef<{ key: string; session: SessionListItem } | null>(null);
   useGrow(field, text);
   const offered = (agents.data?.agents ?? []).filter((item) => item.isAgent && item.name !== "acp");
   const chosen = offered.find((item) => item.name === agent) ?? offered[0];
@@ -55,12 +56,16 @@ export function StartPage({ text: given = "" }: { text?: string }) {
         await client.installAgent(chosen.name);
       }
       setBusy("Starting…");
-      const session = await client.createSession({
+      const wish = {
         type: chosen.name,
         agentProfileReference: profile ?? undefined,
         name: name.trim() || titleOf(text) || files[0]?.file.name,
-        options: { budget: budget === null ? undefined : { costUsd: budget }, permissionMode: asks ? "ask" : undefined },
-      });
+        options: { budget: budget === null ? undefined : { costUsd: budget }, permissionMode: asks ? ("ask" as const) : undefined },
+      };
+      // One that was made before its files could be uploaded is gone on with: nobody asked for two.
+      const key = JSON.stringify(wish);
+      const session = made.current?.key === key ? made.current.session : await client.createSession(wish);
+      made.current = { key, session };
       const sent = files.length ? await client.upload(session.sessionId, files.map((one) => one.file)) : { files: [] };
       localStorage.setItem("warren.agent", chosen.name);
       const store = client.store(session.sessionId);

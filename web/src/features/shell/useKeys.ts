@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { navigate, sessionPath, useRoute } from "~/lib/router";
+import { navigate, sessionPath, useRoute, type Tab } from "~/lib/router";
 import { actionOf, TABS, type KeyAction } from "./keys";
 import type { Page } from "./page";
 
@@ -33,6 +33,8 @@ export function useKeys(page: Page) {
 
 /** The second Escape in a row stops what runs. */
 function escape(event: KeyboardEvent, page: Page, escaped: React.RefObject<number>) {
+  // Out of the message, to where single letters act.
+  if (event.target instanceof Element && event.target.id === "msg") document.querySelector<HTMLElement>("section.chat .scroll")?.focus();
   const twice = event.timeStamp - escaped.current < 800;
   escaped.current = twice ? 0 : event.timeStamp;
   if (twice) page.session.current?.stop?.();
@@ -79,13 +81,26 @@ function act(action: KeyAction, event: KeyboardEvent, page: Page, current: strin
     case "full":
       return press(document.querySelector<HTMLElement>("[data-key-full]"));
     case "tab":
-      session?.showTab(TABS[event.key.toLowerCase() as keyof typeof TABS]);
-      return session !== null;
+      return session !== null && showTab(session, TABS[event.key.toLowerCase() as keyof typeof TABS]);
     case "allow":
     case "deny":
     case "choose":
       return answer(action === "choose" ? event.key : action[0]!);
   }
+}
+
+/** Opens a tab of the panel; who came by keys goes on there by keys. */
+function showTab(session: NonNullable<Page["session"]["current"]>, tab: Tab): boolean {
+  session.showTab(tab);
+  // The panel may only be loaded now.
+  const until = performance.now() + 5_000;
+  const look = () => {
+    const found = document.getElementById(`tab-${tab}`);
+    if (found) found.focus();
+    else if (performance.now() < until) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  return true;
 }
 
 function focus(selector: string): boolean {

@@ -77,10 +77,11 @@ export function VersionNode(props: Props) {
 
 function Acts({ version, isLatest, replay, actions, onOpen }: Props & { onOpen: (open: "label" | "restore" | "replay") => void }) {
   const { mayRun } = usePerson();
-  const [failed, setFailed] = useState<string | null>(null);
+  // What failed, and the replay there was then: a newer one says more.
+  const [failed, setFailed] = useState<{ why: string; replayId: string | undefined } | null>(null);
   const attempt = (work: Promise<unknown>) => {
     setFailed(null);
-    work.catch((error: unknown) => setFailed(error instanceof Error ? error.message : String(error)));
+    work.catch((error: unknown) => setFailed({ why: error instanceof Error ? error.message : String(error), replayId: replay?.replayId }));
   };
   const fork = async () => {
     const made = await actions.fork({ version: version.version });
@@ -95,7 +96,7 @@ function Acts({ version, isLatest, replay, actions, onOpen }: Props & { onOpen: 
       {mayRun && <Button look="ghost" icon="pencil" onClick={() => onOpen("label")}>{version.label ? "Rename" : "Name"}</Button>}
       <span className="grow" />
       {replay && <ReplayChip replay={replay} onOpen={() => onOpen("replay")} />}
-      {failed && <p className="dlg-bad vfail" role="alert">{failed}</p>}
+      {failed && failed.replayId === replay?.replayId && <p className="dlg-bad vfail" role="alert">{failed.why}</p>}
     </div>
   );
 }

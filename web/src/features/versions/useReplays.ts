@@ -1,5 +1,5 @@
 // Replays of a session: listed once, followed while one is under way.
-import { useResource, useWarrenClient, type Replay } from "@warren/react";
+import { ConnectionError, useResource, useWarrenClient, type Replay } from "@warren/react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 
 const POLL_MS = 1500;
@@ -7,6 +7,7 @@ const POLL_MS = 1500;
 export function useReplays(sessionId: string) {
   const client = useWarrenClient();
   const listed = useResource(`replays ${sessionId}`, () => client.replays(sessionId));
+  const { refresh } = listed;
   const [started, setStarted] = useState<readonly Replay[]>([]);
   const all = useMemo(() => {
     const byId = new Map((listed.data?.replays ?? []).map((replay) => [replay.replayId, replay]));
@@ -25,9 +26,16 @@ export function useReplays(sessionId: string) {
     return () => clearInterval(timer);
   }, [client, sessionId, running]);
   const start = useCallback(async (runId: string) => {
-    const replay = await client.replayRun(sessionId, runId);
-    setStarted((known) => [...known, replay]);
-  }, [client, sessionId]);
+    try {
+      const replay = await client.replayRun(sessionId, runId);
+      setStarted((known) => [...known, replay]);
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      // It may have begun all the same: the list, which is read until it can be, will say.
+      void refresh();
+      throw new Error("The server cannot be reached, so nobody knows yet whether the replay began. If it did, it appears here; else replay again.", { cause: error });
+    }
+  }, [client, sessionId, refresh]);
   const ofRun = useCallback((runId: string | undefined) => (runId ? (all.findLast((replay) => replay.runId === runId) ?? null) : null), [all]);
   return { start, ofRun };
 }

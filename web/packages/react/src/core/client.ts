@@ -96,6 +96,9 @@ export class WarrenClient {
     this.#session<RunPage>(session, "/runs", { query });
   rewordRun = (session: string, run: string, content: Content) =>
     this.#session<RunItem>(session, `/runs/${id(run)}`, { method: "PATCH", body: { content } });
+  /** Its new place among those that wait, from 1. */
+  moveRun = (session: string, run: string, position: number) =>
+    this.#session<RunItem>(session, `/runs/${id(run)}`, { method: "PATCH", body: { position } });
   dropRun = (session: string, run: string) =>
     this.nothing(`/api/sessions/${id(session)}/runs/${id(run)}`, { method: "DELETE" });
   approvals = (query: { sessionId?: string; status?: string } = {}) => this.json<ApprovalPage>("/api/approvals", { query });

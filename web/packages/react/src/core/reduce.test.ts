@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../wire/types";
 import { reduce } from "./reduce";
-import { emptyState, type SessionState } from "./state";
+import { emptyState, waitingOf, type SessionState } from "./state";
 
 // The recordings of crates/agents: `out.jsonl` are the events that an agent's output became, `blocks.json` what the Rust
 // fold made of them, which the tests of that crate compare with the fold itself.
@@ -89,4 +89,18 @@ test("a kind of event from a newer server changes nothing", () => {
   const state = emptyState();
   reduce(state, line({ type: "weather_changed", sky: "blue", seq: 5 }));
   expect([state.seq, state.main.size]).toEqual([5, 0]);
+});
+
+test("messages wait in the order in which they came, until one is given another place", () => {
+  const queued = (runId: string, position: number, content = runId) => line({ type: "run_queued", runId, content, position });
+  const waiting = (events: Event[]) => {
+    const state = fold(events);
+    return waitingOf(state.runs.values(), state.queue).map((run) => run.content);
+  };
+  const three = [queued("a", 1), queued("b", 2), queued("c", 3)];
+  expect(waiting(three)).toEqual(["a", "b", "c"]);
+  expect(waiting([...three, queued("c", 1)])).toEqual(["c", "a", "b"]);
+  expect(waiting([...three, queued("a", 2, "better")])).toEqual(["b", "better", "c"]);
+  const started = line({ type: "run_started", runId: "b", input: "b", baseVersion: 0 });
+  expect(waiting([...three, started, queued("a", 2)])).toEqual(["c", "a"]);
 });

@@ -2,7 +2,7 @@
 // same recordings (reduce.test.ts).
 import type { Block, Event, LogLine } from "../wire/types";
 import { isBlock } from "./block";
-import { MAIN, threadOf, type Run, type SessionState } from "./state";
+import { MAIN, threadOf, waitingOf, type Run, type SessionState } from "./state";
 
 /** What was changed, for those who watch a part only. */
 export type Topic =
@@ -148,7 +148,12 @@ function reduceRun(
   touched.add("runs");
   const before: Run = state.runs.get(runId) ?? { runId, status: "queued", content: "" };
   if (event.type === "run_queued") {
-    state.runs.put(runId, { ...before, content: event.content, position: event.position, queuedAt: event.timestamp });
+    const waiting = waitingOf(state.runs.values(), state.queue).map((run) => run.runId);
+    const others = waiting.filter((id) => id !== runId);
+    // A new one is the last; one that waits already takes the place that its entry names.
+    const place = others.length < waiting.length ? Math.max(0, event.position - 1) : others.length;
+    state.queue = others.toSpliced(place, 0, runId);
+    state.runs.put(runId, { ...before, content: event.content, queuedAt: before.queuedAt ?? event.timestamp });
     return;
   }
   if (event.type === "run_started") {

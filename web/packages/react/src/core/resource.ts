@@ -1,5 +1,10 @@
 // Something read by a call and read again when told so: kept while it is being read again, so that nothing flickers.
 
+import { ConnectionError } from "./problem";
+
+/** How long after a failure to reach the server it is tried again. */
+const AGAIN_MS = 3_000;
+
 export type Resource<T> =
   | { state: "loading"; data: undefined; error: undefined }
   | { state: "ready"; data: T; error: undefined }
@@ -28,7 +33,11 @@ export class ResourceStore<T> {
       const data = await this.read();
       if (generation === this.#generation) this.#set({ state: "ready", data, error: undefined });
     } catch (error) {
-      if (generation === this.#generation) this.#set({ state: "failed", data: this.#value.data, error });
+      if (generation !== this.#generation) return;
+      this.#set({ state: "failed", data: this.#value.data, error });
+      // What nobody looks at any more is not read again.
+      const again = () => generation === this.#generation && this.#watchers.size > 0 && void this.refresh();
+      if (error instanceof ConnectionError) setTimeout(again, AGAIN_MS);
     }
   };
 

@@ -16,7 +16,6 @@ export type Run = {
   runId: RunId;
   status: RunStatus;
   content: Content;
-  position?: number;
   queuedAt?: string;
   startedAt?: string;
   endedAt?: string;
@@ -80,6 +79,8 @@ export type SessionState = {
   threads: Shelf<Thread>;
   subagents: Shelf<SubagentInfo>;
   runs: Shelf<Run>;
+  /** Runs in the order in which they wait, the next one first; some may wait no more. See `waitingOf`. */
+  queue: readonly RunId[];
   spending: Spending;
   approvals: Shelf<Approval>;
   files: Shelf<FileNews>;
@@ -101,6 +102,7 @@ export const emptyState = (): SessionState => ({
   threads: new Shelf(),
   subagents: new Shelf(),
   runs: new Shelf(),
+  queue: [],
   spending: { usage: null, costUSD: 0 },
   approvals: new Shelf(),
   files: new Shelf(),
@@ -114,11 +116,12 @@ export const emptyState = (): SessionState => ({
 
 /** A session as the server gives it whole: true at its `lastSeq`. */
 export function stateOf(data: RuntimeSessionData): SessionState {
-  const { blocks, subagents, workspaceFiles: _files, ...session } = data;
+  const { blocks, subagents, workspaceFiles: _files, queue, ...session } = data;
   const state = emptyState();
   state.seq = session.lastSeq;
   state.session = session;
   state.runtime = session.runtime;
+  state.queue = queue ?? [];
   for (const block of blocks) state.main.put(block.id, block);
   for (const thread of subagents) {
     const shelf = threadOf(state, thread.id);
@@ -126,6 +129,12 @@ export function stateOf(data: RuntimeSessionData): SessionState {
   }
   for (const thread of [state.main, ...state.threads.values()]) rememberSubagents(state, thread);
   return state;
+}
+
+/** Runs that wait, the next one first. One of which no place is known is after the others. */
+export function waitingOf(runs: readonly Run[], queue: readonly RunId[]): Run[] {
+  const place = (run: Run) => (queue.includes(run.runId) ? queue.indexOf(run.runId) : queue.length);
+  return runs.filter((run) => run.status === "queued").sort((a, b) => place(a) - place(b));
 }
 
 /** Blocks say who was called; what only events say (the parent's thread) comes with later ones. */

@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { Content, MessageSend, SessionPatch } from "../wire/types";
+import { waitingOf } from "../core/state";
 import { useStore } from "../provider";
 import { useLive } from "./live";
 
@@ -14,16 +15,17 @@ export function useAgentSession(sessionId: string) {
   const runtime = useLive(sessionId, ["session"], (live) => live.state.runtime);
   const ended = useLive(sessionId, ["session"], (live) => live.state.ended);
   const runs = useLive(sessionId, ["runs"], (live) => live.state.runs.values());
+  const order = useLive(sessionId, ["runs"], (live) => live.state.queue);
   const spending = useLive(sessionId, ["spending"], (live) => live.state.spending);
   const retrying = useLive(sessionId, ["retrying"], (live) => live.state.retrying);
   const compacted = useLive(sessionId, ["compacted"], (live) => live.state.compacted);
   const derived = useMemo(
     () => ({
       activeRun: runs.find((run) => run.status === "running") ?? null,
-      queue: runs.filter((run) => run.status === "queued"),
+      queue: waitingOf(runs, order),
       lastRun: runs.findLast((run) => run.status !== "queued") ?? null,
     }),
-    [runs],
+    [runs, order],
   );
   const actions = useMemo(
     () => ({
@@ -32,6 +34,7 @@ export function useAgentSession(sessionId: string) {
       discard: (key: string) => store.discard(key),
       interrupt: () => store.client.interrupt(sessionId),
       reword: (runId: string, content: Content) => store.client.rewordRun(sessionId, runId, content),
+      move: (runId: string, position: number) => store.client.moveRun(sessionId, runId, position),
       drop: (runId: string) => store.client.dropRun(sessionId, runId),
       update: (changes: SessionPatch) => store.client.patchSession(sessionId, changes),
       end: (reason?: string) => store.client.endSession(sessionId, reason),
