@@ -16,7 +16,7 @@ pub const QUEUE_LIMIT: usize = 32;
 pub struct Session {
     /// What it is doing.
     pub phase: Phase,
-    /// Messages that wait, oldest first.
+    /// Messages that wait, the next one first.
     pub queue: VecDeque<QueuedRun>,
     /// The latest version.
     pub version: Version,
@@ -98,12 +98,14 @@ pub enum Command {
     },
     /// Begin the oldest waiting message, if nothing is going on.
     StartNext,
-    /// Replace the text of a waiting message.
-    Reword {
+    /// Change a waiting message, or its place.
+    Requeue {
         /// Which one.
         run: RunId,
-        /// Its new text.
-        content: Content,
+        /// Its new text, if that changes.
+        content: Option<Content>,
+        /// Its new place among those that wait, from 1, if that changes. One past the end means the last.
+        position: Option<u32>,
     },
     /// Drop a waiting message.
     Drop {
@@ -267,7 +269,7 @@ impl Session {
                 self.decide_send(run, content, when_busy, base_version)
             }
             Command::StartNext => Ok(self.decide_next()),
-            Command::Reword { run, content } => self.decide_reword(run, content),
+            Command::Requeue { run, content, position } => self.decide_requeue(run, content, position),
             Command::Drop { run, by } => {
                 self.queued(run)?;
                 Ok(vec![dropped(run, by)])
@@ -301,9 +303,9 @@ impl Session {
                 self.phase = Phase::Ended;
                 self.queue.clear();
             }
-            EventBody::RunQueued { content, .. } => {
+            EventBody::RunQueued { content, position } => {
                 if let Some(run) = run {
-                    self.enqueue(run, content.clone());
+                    self.enqueue(run, content.clone(), *position);
                 }
             }
             EventBody::RunStarted { .. } => {
@@ -410,12 +412,22 @@ impl Session {
         }
     }
 
-    fn decide_reword(&self, run: RunId, content: Content) -> Result<Vec<Draft>, Rejection> {
+    fn decide_requeue(
+        &self,
+        run: RunId,
+        content: Option<Content>,
+        position: Option<u32>,
+    ) -> Result<Vec<Draft>, Rejection> {
         let index = self.queued(run)?;
-        if content.is_blank() {
+        if content.as_ref().is_some_and(Content::is_blank) {
             return Err(Rejection::EmptyMessage);
         }
-        let position = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let place = |index: usize| u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let position = position.map_or(place(index), |wanted| wanted.clamp(1, place(self.queue.len() - 1)));
+        if content.is_none() && position == place(index) {
+            return Ok(Vec::new());
+        }
+        let content = content.unwrap_or_else(|| self.queue[index].content.clone());
         Ok(vec![Draft::of_run(run, EventBody::RunQueued { content, position })])
     }
 
@@ -504,11 +516,16 @@ impl Session {
         self.queue.iter().position(|queued| queued.run == run).ok_or(Rejection::NotQueued(run))
     }
 
-    fn enqueue(&mut self, run: RunId, content: Content) {
-        match self.queue.iter_mut().find(|queued| queued.run == run) {
-            Some(queued) => queued.content = content,
-            None => self.queue.push_back(QueuedRun { run, content }),
-        }
+    /// A new message is the last; one that waits already takes the place that its entry names.
+    fn enqueue(&mut self, run: RunId, content: Content, position: u32) {
+        let place = match self.queued(run) {
+            Ok(index) => {
+                self.queue.remove(index);
+                usize::try_from(position).unwrap_or(usize::MAX).saturating_sub(1).min(self.queue.len())
+            }
+            Err(_) => self.queue.len(),
+        };
+        self.queue.insert(place, QueuedRun { run, content });
     }
 
     /// A waiting message that shows up as a block was taken up by the run that is going on.

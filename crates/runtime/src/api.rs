@@ -109,12 +109,12 @@ pub trait Runs: Send + Sync {
         before: Option<RunId>,
         limit: u32,
     ) -> Result<Page<RunRecord>, SessionError>;
-    /// Replaces the text of a queued message.
-    async fn run_reword(
+    /// Changes a queued message, or its place among those that wait.
+    async fn run_update(
         &self,
         session: SessionId,
         run: RunId,
-        content: Content,
+        change: RunChange,
     ) -> Result<RunRecord, SessionError>;
     /// Drops a queued message.
     async fn run_drop(&self, session: SessionId, run: RunId, by: String) -> Result<(), SessionError>;
@@ -290,6 +290,15 @@ pub struct NewSession {
     pub made_by: Option<String>,
 }
 
+/// What changes of a message that waits; an absent field stays.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunChange {
+    /// The message.
+    pub content: Option<Content>,
+    /// Its place among those that wait, from 1; one past the end means the last.
+    pub position: Option<u32>,
+}
+
 /// A message to be carried out.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
@@ -364,6 +373,8 @@ pub struct SessionDetail {
     pub conversations: Conversations,
     /// Files of its workspace as last seen.
     pub files: Vec<WorkspaceFile>,
+    /// Runs that wait, the next one first.
+    pub queue: Vec<RunId>,
     /// The position of the log that all this is true at.
     pub last_seq: Seq,
 }

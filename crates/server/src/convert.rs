@@ -43,6 +43,7 @@ pub(crate) fn detail(detail: SessionDetail) -> RuntimeSessionData {
         subagents: subagents.collect(),
         blocks: detail.conversations.main().to_vec(),
         workspace_files: detail.files.into_iter().map(file).collect(),
+        queue: detail.queue,
         // The blocks and the number must be of the same moment; the record may be of a later one.
         session: SessionListItem { last_seq: detail.last_seq, ..session(detail.summary) },
     }

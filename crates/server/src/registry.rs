@@ -78,7 +78,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::RunDrop => boxed!(runs::drop_queued),
         RouteName::RunGet => boxed!(runs::get),
         RouteName::RunList => boxed!(runs::list),
-        RouteName::RunReword => boxed!(runs::reword),
+        RouteName::RunUpdate => boxed!(runs::update),
         RouteName::SandboxGet => boxed!(sandboxes::get),
         RouteName::SandboxList => boxed!(sandboxes::list),
         RouteName::SandboxStart => boxed!(sandboxes::start),

@@ -54,7 +54,7 @@ pub use problem::{At, Problem};
 pub use profile::ProfileList;
 pub use replay::{ReplayPage, ReplayStart};
 pub use routes::{Access, Answer, BodyForm, Media, Method, Query, QueryKind, Route, RouteName, Subject};
-pub use run::{Interrupted, RunItem, RunPage, RunProblem, RunReword};
+pub use run::{Interrupted, RunItem, RunPage, RunPatch, RunProblem};
 pub use session::{
     Forced, ImportedThread, RuntimeSessionData, SessionCreate, SessionEnd, SessionImport, SessionListItem,
     SessionOptions, SessionPage, SessionPatch, SubagentThread, WorkspaceFile,

@@ -277,7 +277,7 @@ names! {
     RunDrop = "run_drop",
     RunGet = "run_get",
     RunList = "run_list",
-    RunReword = "run_reword",
+    RunUpdate = "run_update",
     SandboxGet = "sandbox_get",
     SandboxList = "sandbox_list",
     SandboxStart = "sandbox_start",

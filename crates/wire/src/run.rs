@@ -62,12 +62,16 @@ pub struct RunPage {
     pub next_cursor: Option<String>,
 }
 
-/// Replaces a message that waits.
+/// Changes a message that waits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct RunReword {
-    /// The new message.
-    pub content: Content,
+pub struct RunPatch {
+    /// The new message, if that changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+    /// Its new place among those that wait, from 1, if that changes; one past the end means the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
 }
 
 /// What an interrupt stopped.

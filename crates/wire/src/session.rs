@@ -191,6 +191,8 @@ pub struct RuntimeSessionData {
     pub subagents: Vec<SubagentThread>,
     /// Files of its workspace as last seen. Never their content.
     pub workspace_files: Vec<WorkspaceFile>,
+    /// Runs that wait, the next one first.
+    pub queue: Vec<RunId>,
 }
 
 /// A subagent's conversation.

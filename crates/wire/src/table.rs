@@ -259,10 +259,15 @@ pub const ROUTES: &[Route] = &[
         .asks(&[LIMIT, CURSOR])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("RunPage") }]),
     row(Name::RunGet, Get, "/api/sessions/{id}/runs/{runId}", "One run").needs(Read, Session).gives(RUN),
-    row(Name::RunReword, Patch, "/api/sessions/{id}/runs/{runId}", "Replaces a message that waits")
-        .needs(Write, Session)
-        .takes("RunReword")
-        .gives(RUN),
+    row(
+        Name::RunUpdate,
+        Patch,
+        "/api/sessions/{id}/runs/{runId}",
+        "Changes a message that waits, or its place",
+    )
+    .needs(Write, Session)
+    .takes("RunPatch")
+    .gives(RUN),
     row(Name::RunDrop, Delete, "/api/sessions/{id}/runs/{runId}", "Drops a message that waits")
         .needs(Write, Session)
         .gives(NOTHING),

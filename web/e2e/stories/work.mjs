@@ -64,6 +64,48 @@ export const STORIES = [
     },
   },
   {
+    name: "messages that wait are put in another order by buttons, keys and dragging, everywhere and for good",
+    async tell({ server, visit }) {
+      const person = await visit();
+      const { page } = person;
+      const id = await person.start("count to 9000");
+      await person.sees("1 2 3 4 5");
+      const strip = page.getByRole("group", { name: "Queued message" });
+      for (const text of ["first", "second", "third"]) {
+        await person.send(`run: echo ${text}`);
+        await strip.filter({ hasText: text }).waitFor();
+      }
+      const order = async (one, expected) => {
+        await one.page.waitForFunction((wanted) => [...document.querySelectorAll(".queued .cut")].map((row) => row.textContent.split(" ").at(-1)).join() === wanted, expected.join());
+        const { queue } = await server.api(`/api/sessions/${id}`);
+        const { runs } = await server.api(`/api/sessions/${id}/runs`);
+        assert.deepEqual(queue.map((run) => runs.find((known) => known.runId === run).content.split(" ").at(-1)), expected);
+      };
+      const second = await person.tab(`/sessions/${id}`);
+      await order(second, ["first", "second", "third"]);
+      assert.equal(await strip.first().getByRole("button", { name: "Move queued message up" }).isDisabled(), true);
+      // By its button, where the focus stays with it; then by a key.
+      await strip.filter({ hasText: "third" }).getByRole("button", { name: "Move queued message up" }).click();
+      await order(person, ["first", "third", "second"]);
+      await page.waitForFunction(() => document.activeElement?.closest(".queued")?.textContent.includes("third"));
+      await page.keyboard.press("Alt+ArrowUp");
+      await order(person, ["third", "first", "second"]);
+      await order(second, ["third", "first", "second"]);
+      await strip.filter({ hasText: "second" }).dragTo(strip.filter({ hasText: "first" }));
+      await order(person, ["third", "second", "first"]);
+      await page.reload();
+      await order(person, ["third", "second", "first"]);
+      assert.deepEqual(await faults(page), []);
+      await strip.filter({ hasText: "second" }).getByRole("button", { name: "Remove queued message" }).click();
+      await order(person, ["third", "first"]);
+      await page.getByRole("button", { name: "Stop" }).click();
+      await person.idle();
+      const { runs } = await server.api(`/api/sessions/${id}/runs`);
+      const carried = runs.filter((run) => run.status === "completed").sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+      assert.deepEqual(carried.map((run) => run.content), ["run: echo third", "run: echo first"]);
+    },
+  },
+  {
     name: "the reader keeps their place while text arrives, and follows again when they ask",
     async tell({ server, visit }) {
       const person = await visit({ height: 500 });

@@ -97,7 +97,7 @@ fn a_dropped_message_never_runs_and_a_reworded_one_runs_reworded() {
         send(2, WhenBusy::Queue),
         send(3, WhenBusy::Queue),
         Command::Drop { run: run(2), by: "user".to_owned() },
-        Command::Reword { run: run(3), content: Content::from("better") },
+        Command::Requeue { run: run(3), content: Some(Content::from("better")), position: None },
     ]);
     let waiting: Vec<_> = session.queue.iter().map(|q| (q.run, q.content.to_text())).collect();
     assert_eq!(waiting, [(run(3), "better".to_owned())]);
@@ -105,6 +105,33 @@ fn a_dropped_message_never_runs_and_a_reworded_one_runs_reworded() {
         session.decide(Command::Drop { run: run(1), by: "user".to_owned() }),
         Err(Rejection::NotQueued(run(1)))
     );
+}
+
+#[test]
+fn a_waiting_message_takes_the_place_it_is_given() {
+    let moved = |n, position| Command::Requeue { run: run(n), content: None, position: Some(position) };
+    let check = |commands: Vec<Command>, expected: [u128; 3]| {
+        let sent = (1..=4).map(|n| send(n, WhenBusy::Queue));
+        let session = after(sent.chain(commands).collect());
+        let waiting: Vec<_> = session.queue.iter().map(|queued| queued.run).collect();
+        assert_eq!(waiting, expected.map(run));
+    };
+    check(vec![moved(4, 1)], [4, 2, 3]);
+    check(vec![moved(2, 2)], [3, 2, 4]);
+    check(vec![moved(2, 99)], [3, 4, 2]);
+    check(vec![moved(3, 0), moved(4, 2)], [3, 4, 2]);
+    let reworded =
+        Command::Requeue { run: run(4), content: Some(Content::from("better")), position: Some(1) };
+    check(vec![reworded], [4, 2, 3]);
+}
+
+#[test]
+fn a_waiting_message_that_stays_where_it_is_is_not_recorded_again() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Queue)]);
+    let same = Command::Requeue { run: run(2), content: None, position: Some(1) };
+    assert_eq!(session.decide(same), Ok(Vec::new()));
+    let started = Command::Requeue { run: run(1), content: None, position: Some(1) };
+    assert_eq!(session.decide(started), Err(Rejection::NotQueued(run(1))));
 }
 
 #[test]

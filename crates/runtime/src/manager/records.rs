@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::{BlobHash, Conversations, Seq, SessionId};
+use warren_domain::{BlobHash, Conversations, Seq, Session, SessionId};
 use warren_store::{Changes, Follow, LogEntry};
 
 use super::SessionManager;
@@ -21,11 +21,17 @@ impl Records for SessionManager {
         self.roster.load(session);
         let store = &self.shared.parts.store;
         let mut conversations = Conversations::default();
-        let last_seq = for_each_event(store.log.as_ref(), session, |event| conversations.apply(&event)).await;
+        let mut state = Session::default();
+        let last_seq = for_each_event(store.log.as_ref(), session, |event| {
+            conversations.apply(&event);
+            state = std::mem::take(&mut state).apply(event.run_id, &event.body);
+        })
+        .await;
         let last_seq = last_seq.map_err(|error| SessionError::internal("read the log", error))?;
         let files = store.sessions.files(session).await;
         let files = files.map_err(|error| SessionError::internal("read the list of files", error))?;
-        Ok(SessionDetail { summary: self.summary(record), conversations, files, last_seq })
+        let queue = state.queue.iter().map(|waiting| waiting.run).collect();
+        Ok(SessionDetail { summary: self.summary(record), conversations, files, queue, last_seq })
     }
 
     async fn events_read(

@@ -1,12 +1,12 @@
 //! Sending messages and looking after what becomes of them.
 
 use async_trait::async_trait;
-use warren_domain::{Content, Rejection, RunId, SessionId};
+use warren_domain::{Rejection, RunId, SessionId};
 use warren_store::{Page, RunRecord, UsageQuery, UsageRow};
 
 use super::SessionManager;
 use crate::{
-    api::{NewMessage, OnConflict, Runs, Sent, SessionError},
+    api::{NewMessage, OnConflict, RunChange, Runs, Sent, SessionError},
     session::Request,
 };
 
@@ -54,13 +54,13 @@ impl Runs for SessionManager {
         page.map_err(|error| SessionError::internal("list the runs", error))
     }
 
-    async fn run_reword(
+    async fn run_update(
         &self,
         session: SessionId,
         run: RunId,
-        content: Content,
+        change: RunChange,
     ) -> Result<RunRecord, SessionError> {
-        self.ask(session, |reply| Request::Reword(run, content, reply)).await?;
+        self.ask(session, |reply| Request::Requeue(run, change, reply)).await?;
         self.run_get(session, run).await
     }
 

@@ -9,7 +9,7 @@ use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
 use super::{Errand, Imported, Next, SessionTask, Visit, active::Stop, sandbox::SandboxSlot};
 use crate::{
-    api::{Force, NewMessage, OnConflict, SandboxReport, Sent, SessionError},
+    api::{Force, NewMessage, OnConflict, RunChange, SandboxReport, Sent, SessionError},
     recorder::RecordError,
 };
 
@@ -21,7 +21,7 @@ pub(crate) enum Request {
     Send(Box<NewMessage>, Reply<Sent>),
     Interrupt(String, Reply<Option<RunId>>),
     Update(SessionChanges, Reply<()>),
-    Reword(RunId, Content, Reply<()>),
+    Requeue(RunId, RunChange, Reply<()>),
     Drop(RunId, String, Reply<()>),
     Resolve(Box<ApprovalResolution>, Reply<()>),
     Import(Box<Imported>, Reply<()>),
@@ -77,7 +77,7 @@ impl Request {
             Request::Errand(errand) => errand.refuse(error),
             Request::Visit(visit) => visit.refuse(error),
             Request::Update(_, reply)
-            | Request::Reword(_, _, reply)
+            | Request::Requeue(_, _, reply)
             | Request::Drop(_, _, reply)
             | Request::Resolve(_, reply)
             | Request::Import(_, reply)
@@ -131,8 +131,8 @@ impl SessionTask {
                 let result = self.on_update(changes).await;
                 answer(reply, result)
             }
-            Request::Reword(run, content, reply) => {
-                let result = self.on_reword(run, content).await;
+            Request::Requeue(run, change, reply) => {
+                let result = self.on_requeue(run, change).await;
                 answer(reply, result)
             }
             Request::Drop(run, by, reply) => {
@@ -257,11 +257,14 @@ impl SessionTask {
         Ok(())
     }
 
-    async fn on_reword(&mut self, run: RunId, content: Content) -> Result<(), Failure> {
+    async fn on_requeue(&mut self, run: RunId, change: RunChange) -> Result<(), Failure> {
+        let RunChange { content, position } = change;
         let mut record = self.queued_record(run).await?;
-        record.input.content = content.clone();
+        if let Some(content) = &content {
+            record.input.content = content.clone();
+        }
         let changes = vec![Change::PutRun(Box::new(record))];
-        self.recorder.carry_out(Command::Reword { run, content }, |_| changes).await?;
+        self.recorder.carry_out(Command::Requeue { run, content, position }, |_| changes).await?;
         Ok(())
     }
 

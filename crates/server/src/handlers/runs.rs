@@ -1,7 +1,8 @@
 //! Runs.
 
 use warren_domain::RunId;
-use warren_wire::{RunPage, RunReword};
+use warren_runtime::api::RunChange;
+use warren_wire::{RunPage, RunPatch};
 
 use super::sessions::limit;
 use crate::{
@@ -30,9 +31,10 @@ pub(crate) async fn get(call: Call) -> Answer {
     respond::ok(&convert::run(run))
 }
 
-pub(crate) async fn reword(call: Call) -> Answer {
-    let RunReword { content } = call.json()?;
-    let run = call.runtime().runs().run_reword(call.session()?, run(&call)?, content).await?;
+pub(crate) async fn update(call: Call) -> Answer {
+    let RunPatch { content, position } = call.json()?;
+    let change = RunChange { content, position };
+    let run = call.runtime().runs().run_update(call.session()?, run(&call)?, change).await?;
     respond::ok(&convert::run(run))
 }
 

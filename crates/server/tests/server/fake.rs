@@ -12,18 +12,17 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use warren_domain::{
-    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, Content,
-    Conversations, Draft, ErrorCode, EventBody, Fence, Rejection, Replay, ReplayId, ReplayOutcome,
-    ReplayStatus, RunId, RunInput, RunStatus, Seq, SessionChanges, SessionId, SessionRuntimeState, Usage,
-    Version, WorkspaceId,
+    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, Conversations,
+    Draft, ErrorCode, EventBody, Fence, Rejection, Replay, ReplayId, ReplayOutcome, ReplayStatus, RunId,
+    RunInput, RunStatus, Seq, SessionChanges, SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
 };
 use warren_env::Env;
 use warren_runtime::api::{
     AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, ArtifactRecords, Changes, Files, Follow,
     Force, Imports, LogEntry, NewMessage, NewSession, Page, Previews, Records, ReplayWhat, Replays,
-    RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError, SessionQuery,
-    SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts, UsageQuery, UsageRow, VersionFiles,
-    Versions,
+    RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError,
+    SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts, UsageQuery, UsageRow,
+    VersionFiles, Versions,
 };
 use warren_store::{Change, Commit, CommitError, EventLog, Live, SessionUpdate, Store};
 
@@ -401,7 +400,7 @@ impl Runs for FakeRuntime {
         Ok(self.store.runs.runs(session, before, limit).await.expect("the store"))
     }
 
-    async fn run_reword(&self, _: SessionId, run: RunId, _: Content) -> Result<RunRecord, SessionError> {
+    async fn run_update(&self, _: SessionId, run: RunId, _: RunChange) -> Result<RunRecord, SessionError> {
         Err(SessionError::Rejected(Rejection::NotQueued(run)))
     }
 
@@ -421,7 +420,13 @@ impl Records for FakeRuntime {
         let entries = self.store.log.read(session, Seq(0), 10_000).await.expect("the store");
         let mut conversations = Conversations::default();
         entries.iter().for_each(|entry| conversations.apply(&entry.event().expect("an event")));
-        Ok(SessionDetail { last_seq: summary.record.head, summary, conversations, files: Vec::new() })
+        Ok(SessionDetail {
+            last_seq: summary.record.head,
+            summary,
+            conversations,
+            files: Vec::new(),
+            queue: Vec::new(),
+        })
     }
 
     async fn events_read(

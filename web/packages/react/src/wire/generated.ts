@@ -1423,17 +1423,21 @@ export interface components {
             /** @description The part. */
             runs: components["schemas"]["RunItem"][];
         };
+        /** @description Changes a message that waits. */
+        RunPatch: {
+            content?: components["schemas"]["Content"] | null;
+            /**
+             * Format: int32
+             * @description Its new place among those that wait, from 1, if that changes; one past the end means the last.
+             */
+            position?: number | null;
+        };
         /** @description Why a run failed. */
         RunProblem: {
             /** @description A stable code; see `docs/errors/`. */
             code: string;
             /** @description What happened. */
             message: string;
-        };
-        /** @description Replaces a message that waits. */
-        RunReword: {
-            /** @description The new message. */
-            content: components["schemas"]["Content"];
         };
         /**
          * @description Where a run stands. Stored with the run's record, and always changed together with the event that says so.
@@ -1444,6 +1448,8 @@ export interface components {
         RuntimeSessionData: components["schemas"]["SessionListItem"] & {
             /** @description The main conversation. */
             blocks: components["schemas"]["Block"][];
+            /** @description Runs that wait, the next one first. */
+            queue: components["schemas"]["RunId"][];
             /** @description The subagents' conversations, in the order in which they opened. */
             subagents: components["schemas"]["SubagentThread"][];
             /** @description Files of its workspace as last seen. Never their content. */
