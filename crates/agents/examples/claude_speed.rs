@@ -6,6 +6,10 @@
 
 use warren_domain::Timestamp;
 
+/// The one of the program that is measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let mut args = std::env::args().skip(1);
     let (verb, path) = (args.next().expect("a verb"), args.next().expect("a file"));

@@ -12,6 +12,7 @@ mod exec;
 mod ids;
 mod item;
 mod layout;
+mod legacy;
 mod notices;
 mod parse;
 mod plan;
@@ -91,7 +92,12 @@ impl Adapter for Codex {
         // Its server leaves the protocol's name out, ACP does not.
         let is_call = !has(object, &["jsonrpc"])
             && begins(word(object, "method"), &["thread/", "turn/", "item/", "codex/", "initialize"]);
-        is_saved || is_call || begins(word(object, "type"), &["thread.", "turn.", "item."])
+        // What older versions saved and printed.
+        let is_old = has(object, &["record_type"])
+            || has(object, &["id", "timestamp", "instructions"])
+            || has(object, &["session", "items"])
+            || (has(object, &["id"]) && object.get("msg").is_some_and(|told| told.get("type").is_some()));
+        is_saved || is_call || is_old || begins(word(object, "type"), &["thread.", "turn.", "item."])
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

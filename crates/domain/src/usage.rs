@@ -38,20 +38,21 @@ impl Usage {
         } else if self.model != other.model {
             self.model = None;
         }
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.cache_read_tokens += other.cache_read_tokens;
-        self.cache_write_tokens += other.cache_write_tokens;
-        self.thinking_tokens += other.thinking_tokens;
-        self.total_tokens += other.total_tokens;
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.thinking_tokens = self.thinking_tokens.saturating_add(other.thinking_tokens);
+        self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
         self.cost_usd += other.cost_usd;
     }
 
     /// Sets the total from its parts.
     #[must_use]
     pub fn totalled(mut self) -> Self {
-        self.total_tokens =
-            self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens;
+        self.total_tokens = [self.output_tokens, self.cache_read_tokens, self.cache_write_tokens]
+            .into_iter()
+            .fold(self.input_tokens, u64::saturating_add);
         self
     }
 }

@@ -314,7 +314,7 @@ impl AcpCodec {
             "agent_message_chunk" => self.thread(session, at, out).wrote(Kind::Text, update, at, out),
             "agent_thought_chunk" => self.thread(session, at, out).wrote(Kind::Thinking, update, at, out),
             "tool_call" | "tool_call_update" => {
-                self.thread(session, at, out).called(update, at, out);
+                return self.thread(session, at, out).called(update, at, out).is_some();
             }
             "plan" => self.thread(session, at, out).planned(update, at, out),
             "usage_update" => {

@@ -273,6 +273,7 @@ pub(super) fn shown(content: &Value) -> String {
             let resource = content.get("resource").unwrap_or(&Value::Null);
             text(resource, "text").or_else(|| text(resource, "uri")).unwrap_or_default().to_owned()
         }
-        _ => String::new(),
+        "" => String::new(),
+        kind => format!("[{kind}]"),
     }
 }

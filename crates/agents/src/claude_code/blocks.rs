@@ -56,21 +56,33 @@ impl Counts {
     /// The name of the next text.
     pub(super) fn text(&mut self, message: &str) -> BlockId {
         self.texts += 1;
-        BlockId(format!("{message}-text-{}", self.texts - 1))
+        numbered(message, "-text-", self.texts - 1)
     }
 
     /// The name of the next thought.
     pub(super) fn thought(&mut self, message: &str) -> BlockId {
         self.thoughts += 1;
-        BlockId(format!("{message}-thinking-{}", self.thoughts - 1))
+        numbered(message, "-thinking-", self.thoughts - 1)
     }
+}
+
+/// The name of a message's block. Every block has one, so it is put together by hand.
+fn numbered(message: &str, kind: &str, number: u32) -> BlockId {
+    let mut name = String::with_capacity(message.len() + kind.len() + 2);
+    name.push_str(message);
+    name.push_str(kind);
+    match char::from_digit(number, 10) {
+        Some(digit) => name.push(digit),
+        None => name.push_str(&number.to_string()),
+    }
+    BlockId(name)
 }
 
 /// One block of an assistant's message.
 pub(super) fn said(part: Part<'_>, origin: Origin<'_>, counts: &mut Counts) -> Said {
-    match &*part.kind {
-        "text" => Said::Whole(text(counts.text(origin.message), part.text.into_owned(), origin)),
-        "thinking" | "redacted_thinking" => {
+    match part.kind {
+        b"text" => Said::Whole(text(counts.text(origin.message), part.text.into_owned(), origin)),
+        b"thinking" | b"redacted_thinking" => {
             let id = counts.thought(origin.message);
             Said::Whole(Block::Thinking {
                 id,
@@ -79,7 +91,7 @@ pub(super) fn said(part: Part<'_>, origin: Origin<'_>, counts: &mut Counts) -> S
                 summary: None,
             })
         }
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => Said::Call {
+        b"tool_use" | b"server_tool_use" | b"mcp_tool_use" => Said::Call {
             in_background: part.input.get("run_in_background") == Some(&Value::Bool(true)),
             block: call(part, origin.at, BlockStatus::Running),
         },
@@ -154,7 +166,7 @@ pub(super) fn call(part: Part<'_>, at: Timestamp, status: BlockStatus) -> Block 
 
 /// The answer of a tool, if the part is one.
 pub(super) fn answer(part: Part<'_>) -> Option<ToolAnswer> {
-    if !part.kind.ends_with("tool_result") || part.tool_use_id.is_empty() {
+    if !part.kind.ends_with(b"tool_result") || part.tool_use_id.is_empty() {
         return None;
     }
     Some(ToolAnswer {
@@ -168,7 +180,7 @@ pub(super) fn answer(part: Part<'_>) -> Option<ToolAnswer> {
 pub(super) fn split(body: Body<'_>) -> (Vec<ToolAnswer>, Option<Body<'_>>) {
     let Body::Parts(parts) = body else { return (Vec::new(), Some(body)) };
     let (answers, rest): (Vec<Part<'_>>, Vec<Part<'_>>) =
-        parts.into_iter().partition(|part| &*part.kind == "tool_result");
+        parts.into_iter().partition(|part| part.kind == b"tool_result");
     let is_only_answers = !answers.is_empty() && rest.is_empty();
     (answers.into_iter().filter_map(answer).collect(), (!is_only_answers).then_some(Body::Parts(rest)))
 }
@@ -186,7 +198,7 @@ impl ToolAnswer {
 
     pub(super) fn block(self, at: Timestamp) -> Block {
         Block::ToolResult {
-            id: BlockId(format!("{}-result", self.call)),
+            id: BlockId([&*self.call, "-result"].concat()),
             timestamp: at,
             tool_use_id: self.call,
             output: self.output,
@@ -225,18 +237,38 @@ pub(super) fn content(body: Body<'_>) -> Content {
         Body::Nothing => Content::Text(String::new()),
         Body::Text(text) => Content::Text(text.into_owned()),
         Body::Parts(mut parts) => match parts.pop() {
-            Some(part) if parts.is_empty() && &*part.kind == "text" => Content::Text(part.text.into_owned()),
+            Some(part) if parts.is_empty() && part.kind == b"text" => Content::Text(part.text.into_owned()),
             last => Content::Parts(parts.into_iter().chain(last).map(content_part).collect()),
         },
     }
 }
 
+/// Whether something in a message of a person is of a kind that nobody here knows.
+pub(super) fn has_unknown(body: &Body<'_>) -> bool {
+    let Body::Parts(parts) = body else { return false };
+    let is_known = |part: &Part<'_>| {
+        matches!(part.kind, b"text" | b"image" | b"document" | b"tool_result") || !part.text.is_empty()
+    };
+    !parts.iter().all(is_known)
+}
+
 fn content_part(part: Part<'_>) -> ContentPart {
     match part.source {
+        // A text that is a document of its own.
+        Some(source) if source.media_type.starts_with("text/") => {
+            ContentPart::Text { text: source.data.into_owned() }
+        }
+        Some(source) if !source.data.is_empty() && part.kind == b"document" => {
+            let name = if part.title.is_empty() { source.media_type } else { part.title };
+            ContentPart::File { file: name.into_owned() }
+        }
         Some(source) if !source.data.is_empty() => {
             ContentPart::Image { image: source.data.into_owned(), media_type: source.media_type.into_owned() }
         }
-        Some(source) => ContentPart::Text { text: format!("[{} {}]", &*part.kind, source.url) },
+        Some(source) => {
+            let kind = String::from_utf8_lossy(part.kind);
+            ContentPart::Text { text: format!("[{kind} {}]", source.url) }
+        }
         None => ContentPart::Text { text: part.text.into_owned() },
     }
 }

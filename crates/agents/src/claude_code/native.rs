@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use warren_domain::Usage;
 
+use super::scan::{Cursor, Malformed, Progress, number};
 pub(super) use line::{Kind, Line, QUIET_SYSTEM};
 pub(super) use message::{Attachment, Body, Message, Part};
 pub(super) use stream::StreamEvent;
@@ -19,24 +20,13 @@ pub(super) use stream::StreamEvent;
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
 /// What one call of the API used.
-#[derive(Deserialize, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Tokens {
-    #[serde(default)]
-    input_tokens: Option<u64>,
-    #[serde(default)]
-    output_tokens: Option<u64>,
-    #[serde(default)]
-    cache_creation_input_tokens: Option<u64>,
-    #[serde(default)]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
-    output_tokens_details: Option<OutputDetails>,
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-struct OutputDetails {
-    #[serde(default)]
-    thinking_tokens: Option<u64>,
+    input: u64,
+    output: u64,
+    cache_write: u64,
+    cache_read: u64,
+    thinking: u64,
 }
 
 /// What one model used in all.
@@ -114,21 +104,52 @@ pub(super) struct CompactMetadata {
 }
 
 impl Tokens {
+    /// What the field says; fields that are not there or are no numbers count nothing.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Malformed> {
+        let (mut tokens, mut progress) = (Self::default(), Progress::default());
+        while let Some(key) = cursor.next_key(&mut progress)? {
+            let field = match key {
+                b"input_tokens" => &mut tokens.input,
+                b"output_tokens" => &mut tokens.output,
+                b"cache_creation_input_tokens" => &mut tokens.cache_write,
+                b"cache_read_input_tokens" => &mut tokens.cache_read,
+                b"output_tokens_details" => {
+                    tokens.thinking = cursor.attempt(thinking_tokens)?.unwrap_or(0);
+                    continue;
+                }
+                _ => {
+                    cursor.value()?;
+                    continue;
+                }
+            };
+            *field = number(cursor.value()?).unwrap_or(0);
+        }
+        Ok(tokens)
+    }
+
     pub(super) fn usage(self, model: &str) -> Usage {
         Usage {
-            input_tokens: self.input_tokens.unwrap_or(0),
-            output_tokens: self.output_tokens.unwrap_or(0),
-            cache_read_tokens: self.cache_read_input_tokens.unwrap_or(0),
-            cache_write_tokens: self.cache_creation_input_tokens.unwrap_or(0),
-            thinking_tokens: self
-                .output_tokens_details
-                .and_then(|details| details.thinking_tokens)
-                .unwrap_or(0),
+            input_tokens: self.input,
+            output_tokens: self.output,
+            cache_read_tokens: self.cache_read,
+            cache_write_tokens: self.cache_write,
+            thinking_tokens: self.thinking,
             model: (!model.is_empty()).then(|| model.to_owned()),
             ..Usage::default()
         }
         .totalled()
     }
+}
+
+fn thinking_tokens(cursor: &mut Cursor<'_>) -> Result<u64, Malformed> {
+    let (mut tokens, mut progress) = (0, Progress::default());
+    while let Some(key) = cursor.next_key(&mut progress)? {
+        let value = cursor.value()?;
+        if key == b"thinking_tokens" {
+            tokens = number(value).unwrap_or(0);
+        }
+    }
+    Ok(tokens)
 }
 
 /// What all models used together.

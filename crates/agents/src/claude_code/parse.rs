@@ -4,10 +4,9 @@
 //! rewind is left out, as Claude Code itself leaves it out; see [`branches`].
 
 mod branches;
+mod names;
 mod story;
 mod threads;
-
-use std::collections::HashMap;
 
 use warren_domain::Usage;
 
@@ -16,7 +15,7 @@ use super::{
     scan::read,
 };
 use crate::{Parsed, transcripts::Unread};
-use branches::{Scattered, key};
+use names::{ByName, key};
 use story::{Misread, Story};
 
 pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
@@ -34,7 +33,8 @@ pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
 struct Reading {
     unread: Unread,
     sidechains: Sidechains,
-    cost: Option<CostState>,
+    /// The last line that tells what everything cost.
+    cost: Vec<u8>,
 }
 
 /// Subagents' threads that older versions wrote between the lines of the conversation.
@@ -42,7 +42,7 @@ struct Reading {
 struct Sidechains {
     stories: Vec<Story>,
     /// Which thread a line belongs to, by the line's name.
-    places: HashMap<u128, usize, Scattered>,
+    places: ByName<usize>,
 }
 
 impl Reading {
@@ -73,7 +73,10 @@ impl Reading {
 
     fn take(&mut self, raw: &[u8], mut story: impl FnMut(&mut Line<'_>) -> Result<(), Misread>) {
         let mut read = |raw: &[u8]| match Line::read(raw) {
-            Ok(line) if line.kind() == Kind::CostState => self.note_cost(raw),
+            Ok(line) if line.kind() == Kind::CostState => {
+                raw.clone_into(&mut self.cost);
+                Ok(())
+            }
             Ok(mut line) => story(&mut line),
             Err(_) => Err(Misread),
         };
@@ -85,18 +88,15 @@ impl Reading {
         }
     }
 
-    fn note_cost(&mut self, raw: &[u8]) -> Result<(), Misread> {
-        self.cost = Some(read(raw).ok_or(Misread)?);
-        Ok(())
-    }
-
     /// What was spent: what Claude Code says itself, or what its messages add up to.
-    fn usage(&self, main: &Story, threads: &[Story]) -> Option<Usage> {
-        if let Some(cost) = &self.cost {
-            return Some(Usage { cost_usd: cost.total_cost_usd, ..total(&cost.model_usage) });
+    fn usage(&mut self, main: &Story, threads: &[Story]) -> Option<Usage> {
+        match read::<CostState>(&self.cost) {
+            Some(cost) => return Some(Usage { cost_usd: cost.total_cost_usd, ..total(&cost.model_usage) }),
+            None if !self.cost.is_empty() => self.unread.note(&self.cost),
+            None => {}
         }
         let mut sum = Usage::default();
-        std::iter::once(main).chain(threads).flat_map(Story::usage).for_each(|usage| sum.add(usage));
+        std::iter::once(main).chain(threads).flat_map(Story::usage).for_each(|usage| sum.add(&usage));
         (sum.total_tokens > 0).then_some(sum)
     }
 }

@@ -3,14 +3,17 @@
 //! Most of a transcript says nothing about blocks: snapshots of prompts, second copies of tool results. What is not
 //! needed is only jumped over, and is not checked. Texts that are needed are copied once.
 
+mod search;
 mod unescape;
+mod value;
 
 use std::borrow::Cow;
 
-use memchr::memchr;
 use serde::Deserialize;
 
-pub(super) use unescape::unescaped;
+use search::{mark, quote};
+use unescape::{plain, unescaped};
+pub(super) use value::{any, number};
 
 /// A place in a JSON text. Whoever reads goes forward from part to part; nothing is looked at twice.
 pub(super) struct Cursor<'a> {
@@ -38,13 +41,18 @@ impl<'a> Cursor<'a> {
     /// The key of the object's next field, as it is written, without its quotes; its value is to be read next.
     /// `None` after the last one.
     pub(super) fn next_key(&mut self, progress: &mut Progress) -> Result<Option<&'a [u8]>, Malformed> {
-        if !self.advance(progress, b'{', b'}')? {
-            return Ok(None);
+        // Between two fields there is nearly always a comma and nothing else.
+        if *progress == Progress::Within && self.text[self.at..].starts_with(b",\"") {
+            self.at += 1;
+        } else {
+            if !self.advance(progress, b'{', b'}')? {
+                return Ok(None);
+            }
+            self.skip_space();
         }
-        self.skip_space();
-        let key = self.string()?;
+        let key = self.string()?.within;
         self.take(b':')?;
-        Ok(Some(&key[1..key.len() - 1]))
+        Ok(Some(key))
     }
 
     /// Goes to the list's next item, which is to be read next. `false` after the last one.
@@ -73,8 +81,18 @@ impl<'a> Cursor<'a> {
     /// A text. Whatever else stands in its place counts as empty: a field that changed its type must not cost the
     /// line.
     pub(super) fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
-        let raw = self.value()?;
-        if raw.first() == Some(&b'"') { text(raw).ok_or(Malformed) } else { Ok(Cow::default()) }
+        if self.peek() == Some(b'"') {
+            return self.string()?.text().ok_or(Malformed);
+        }
+        self.value().map(|_| Cow::default())
+    }
+
+    /// A name out of a known set, as it is written; nothing if it is no text.
+    pub(super) fn word(&mut self) -> Result<&'a [u8], Malformed> {
+        if self.peek() == Some(b'"') {
+            return self.string().map(|word| word.within);
+        }
+        self.value().map(|_| [].as_slice())
     }
 
     /// What the next value begins with.
@@ -108,7 +126,9 @@ impl<'a> Cursor<'a> {
         self.skip_space();
         let from = self.at;
         match self.text.get(from) {
-            Some(b'"') => return self.string(),
+            Some(b'"') => {
+                self.string()?;
+            }
             Some(b'{' | b'[') => self.nested()?,
             Some(_) => self.plain()?,
             None => return Err(Malformed),
@@ -149,20 +169,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A string with its quotes.
-    fn string(&mut self) -> Result<&'a [u8], Malformed> {
-        let from = self.at;
-        if self.text.get(from) != Some(&b'"') {
+    /// A string.
+    fn string(&mut self) -> Result<Quoted<'a>, Malformed> {
+        let from = self.at + 1;
+        if self.text.get(self.at) != Some(&b'"') {
             return Err(Malformed);
         }
-        self.at += 1;
-        loop {
-            let rest = self.text.get(self.at..).ok_or(Malformed)?;
-            self.at += quote(rest).ok_or(Malformed)? + 1;
-            if !is_escaped(&self.text[from + 1..self.at - 1]) {
-                return Ok(&self.text[from..self.at]);
-            }
-        }
+        let (length, has_escapes) = quote(&self.text[from..]).ok_or(Malformed)?;
+        self.at = from + length + 1;
+        Ok(Quoted { within: &self.text[from..from + length], has_escapes })
     }
 
     fn take(&mut self, byte: u8) -> Result<(), Malformed> {
@@ -180,52 +195,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Whether what follows belongs to the string: it stands after an odd number of backslashes.
-fn is_escaped(before: &[u8]) -> bool {
-    before.last() == Some(&b'\\') && before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+/// What stands between two quotes.
+struct Quoted<'a> {
+    within: &'a [u8],
+    has_escapes: bool,
 }
 
-/// The place of the first quote.
-fn quote(bytes: &[u8]) -> Option<usize> {
-    // Most strings are keys and ids: for those, eight bytes at a time are quicker than a search made for long ones.
-    const NEAR: usize = 48;
-    let (mut rest, mut passed) = (bytes, 0);
-    while let Some((word, after)) = rest.split_first_chunk::<8>() {
-        let found = zero_bytes(u64::from_le_bytes(*word) ^ 0x2222_2222_2222_2222);
-        if found != 0 {
-            return Some(passed + found.trailing_zeros() as usize / 8);
-        }
-        (rest, passed) = (after, passed + 8);
-        if passed >= NEAR {
-            break;
-        }
+impl<'a> Quoted<'a> {
+    fn text(&self) -> Option<Cow<'a, str>> {
+        if self.has_escapes { unescaped(self.within) } else { plain(self.within) }
     }
-    memchr(b'"', rest).map(|found| passed + found)
-}
-
-/// The place of the first byte that opens or closes something: a quote, a brace or a bracket.
-fn mark(bytes: &[u8]) -> Option<usize> {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let (mut rest, mut passed) = (bytes, 0);
-    while let Some((word, after)) = rest.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*word);
-        // A bracket and its brace differ in one bit.
-        let folded = word | (EACH * 0x20);
-        let found = zero_bytes(word ^ (EACH * 0x22))
-            | zero_bytes(folded ^ (EACH * 0x7b))
-            | zero_bytes(folded ^ (EACH * 0x7d));
-        if found != 0 {
-            return Some(passed + found.trailing_zeros() as usize / 8);
-        }
-        (rest, passed) = (after, passed + 8);
-    }
-    let is_mark = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
-    rest.iter().position(is_mark).map(|found| passed + found)
-}
-
-/// The high bit of the lowest byte that is zero; above it anything.
-fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080
 }
 
 /// A raw value as text, if it is one.
@@ -305,18 +284,6 @@ mod tests {
         for line in torn {
             assert_eq!(fields(line), Err(Malformed), "{line}");
         }
-    }
-
-    #[test]
-    fn a_mark_is_found_wherever_it_stands() {
-        for mark in *b"\"{}[]" {
-            for place in 0..20 {
-                let mut bytes = *b"\x1b\x3b\x3d;=\xfb\xfd\xdbabcdefghijklm";
-                bytes[place] = mark;
-                assert_eq!(super::mark(&bytes), Some(place), "{}", mark as char);
-            }
-        }
-        assert_eq!(super::mark(b"nothing of that kind: 1, 2"), None);
     }
 
     #[test]

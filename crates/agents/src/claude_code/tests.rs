@@ -530,3 +530,48 @@ fn a_subagent_between_the_lines_of_an_old_transcript_has_its_own_thread() {
     let blocks = ["agent-t-start", "agent-t-task", "n-text-0", "agent-t-end"].map(str::to_owned).to_vec();
     assert_eq!(threads, [("agent-t", blocks)]);
 }
+
+#[test]
+fn documents_are_files_and_parts_nobody_knows_are_kept_beside_what_is_known() {
+    let said =
+        |parts: Value| json!({"type": "user", "uuid": "u", "message": {"role": "user", "content": parts}});
+    let known = said(json!([
+        {"type": "document", "title": "plan.pdf", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"}},
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "words"}},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}},
+    ]));
+    let expected = vec![
+        ContentPart::File { file: "plan.pdf".to_owned() },
+        ContentPart::Text { text: "words".to_owned() },
+        ContentPart::Image { image: "iVBO".to_owned(), media_type: "image/png".to_owned() },
+    ];
+    let parsed = ClaudeCode.parse(known.to_string().as_bytes(), &[]);
+    let content = |blocks: &[Block]| match blocks {
+        [Block::UserMessage { content, .. }] => Some(content.clone()),
+        _ => None,
+    };
+    assert_eq!(content(parsed.conversations.main()), Some(Content::Parts(expected)));
+    assert_eq!(parsed.n_unreadable, 0);
+
+    let unknown =
+        said(json!([{"type": "text", "text": "see"}, {"type": "hologram", "depth": 3}])).to_string();
+    let parsed = ClaudeCode.parse(unknown.as_bytes(), &[]);
+    assert_eq!((parsed.conversations.main().len(), parsed.unrecognized), (1, vec![unknown.clone()]));
+    let outputs = decoded(&mut *ClaudeCode.recorded(), &[&unknown]);
+    let is_kept = |output: &Output| matches!(output, Output::Event(draft) if matches!(&draft.body, EventBody::Unrecognized { raw, .. } if *raw == unknown));
+    assert!(outputs.iter().any(is_kept), "{outputs:?}");
+}
+
+#[test]
+fn numbers_without_measure_are_no_more_than_large() {
+    let line = |n: u32| {
+        let usage = json!({"input_tokens": 999_999_999_999_999_999_u64, "output_tokens": u64::MAX, "cache_read_input_tokens": 1e30});
+        json!({"type": "assistant", "uuid": format!("u{n}"), "message": {"id": format!("m{n}"), "model": "x", "usage": usage,
+            "content": [{"type": "text", "text": "hi"}]}})
+        .to_string()
+    };
+    let file: Vec<String> = (0..100).map(line).collect();
+    let parsed = ClaudeCode.parse(file.join("\n").as_bytes(), &[]);
+    assert_eq!((parsed.conversations.main().len(), parsed.n_unreadable), (100, 0));
+    assert_eq!(parsed.usage.map(|usage| usage.input_tokens), Some(u64::MAX));
+}

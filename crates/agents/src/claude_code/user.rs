@@ -60,7 +60,7 @@ pub(super) const MESSAGE_PREFIX: &str = "msg-";
 
 /// A person's message.
 pub(super) fn message(uuid: &str, content: warren_domain::Content, at: Timestamp) -> Block {
-    Block::UserMessage { id: BlockId(format!("{MESSAGE_PREFIX}{uuid}")), timestamp: at, content }
+    Block::UserMessage { id: BlockId([MESSAGE_PREFIX, uuid].concat()), timestamp: at, content }
 }
 
 fn first_text<'b>(body: &'b Body<'_>) -> Option<&'b str> {

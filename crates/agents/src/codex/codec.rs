@@ -11,7 +11,7 @@ use warren_domain::{
 use super::{
     ask::{Pending, input},
     ids::Scheme,
-    item::{Item, What, snake},
+    item::{Item, Tool, What, snake},
     notices::{attempt, code, growing, is_silent},
     printed, reported,
     story::{Story, TurnOutcome},
@@ -60,9 +60,13 @@ pub(super) struct CodexCodec {
     asked: HashMap<String, Pending>,
     /// What the thread had spent before this run.
     spent_before: Option<Tokens>,
-    model: Option<String>,
+    pub(super) model: Option<String>,
     interrupting: bool,
     pub(super) has_ended: bool,
+    /// Calls that an old version told of and that have no end yet, how much it told, and whether it is at work.
+    pub(super) legacy_calls: HashMap<String, Tool>,
+    pub(super) n_legacy: u64,
+    pub(super) in_legacy_turn: bool,
 }
 
 impl CodexCodec {
@@ -82,6 +86,9 @@ impl CodexCodec {
             model: None,
             interrupting: false,
             has_ended: false,
+            legacy_calls: HashMap::new(),
+            n_legacy: 0,
+            in_legacy_turn: false,
         }
     }
 
@@ -98,6 +105,9 @@ impl CodexCodec {
         }
         if value.get("method").is_none() && text(&value, "type").is_some() {
             return self.printed(&value, at, out);
+        }
+        if let (None, Some(understood)) = (value.get("method"), self.legacy(&value, at, out)) {
+            return understood;
         }
         let at = millis(&value, "emittedAtMs").unwrap_or(at);
         match Message::read(value) {

@@ -18,7 +18,7 @@ use super::{
     usage::Tokens,
 };
 use crate::{
-    fields::{error_text, list, present, seconds, taken, text},
+    fields::{error_text, list, number, present, seconds, taken, text},
     transcripts::Unread,
 };
 
@@ -118,8 +118,18 @@ impl Reader {
         self.at = text(&value, "timestamp").and_then(Timestamp::parse).unwrap_or(self.at);
         match text(&value, "type").unwrap_or_default() {
             "session_meta" => self.began(payload),
-            "event_msg" => self.push(Kind::Event, payload),
-            "response_item" => self.push(Kind::Response, payload),
+            "event_msg" => {
+                if !is_known_event(text(&payload, "type").unwrap_or_default()) {
+                    unread.note(line);
+                }
+                self.push(Kind::Event, payload);
+            }
+            "response_item" => {
+                if !is_known_response(text(&payload, "type").unwrap_or_default()) {
+                    unread.note(line);
+                }
+                self.push(Kind::Response, payload);
+            }
             "compacted" => self.push(Kind::Compacted, Value::Null),
             kind if SILENT.contains(&kind) => {
                 self.cwd = text(&payload, "cwd").map_or(std::mem::take(&mut self.cwd), str::to_owned);
@@ -131,7 +141,12 @@ impl Reader {
     /// A line of older files, where items have no wrapper.
     fn bare(&mut self, value: Value, line: &[u8], unread: &mut Unread) {
         match text(&value, "type") {
-            Some(_) => self.push(Kind::Response, value),
+            Some(kind) => {
+                if !is_known_response(kind) {
+                    unread.note(line);
+                }
+                self.push(Kind::Response, value);
+            }
             None if value.get("record_type").is_some() => {}
             None if text(&value, "id").is_some() && text(&value, "timestamp").is_some() => self.began(value),
             None => unread.note(line),
@@ -172,6 +187,8 @@ struct Teller {
     /// Calls that were made and not answered yet.
     calls: HashMap<String, Tool>,
     steps: Vec<(u32, Timestamp, Step)>,
+    /// Where each turn's steps begin.
+    turns: Vec<usize>,
     segment: u32,
     turn: Option<String>,
     in_turn: bool,
@@ -203,6 +220,7 @@ impl Teller {
             answers: answers.collect(),
             calls: HashMap::new(),
             steps: Vec::new(),
+            turns: Vec::new(),
             segment: 0,
             turn: None,
             in_turn: false,
@@ -233,6 +251,7 @@ impl Teller {
             "task_started" | "turn_started" => self.turn_began(payload, entry.at),
             "task_complete" | "turn_complete" => self.turn_completed(payload, entry.at),
             "turn_aborted" => self.turn_ended(TurnOutcome::Interrupted, payload, entry.at),
+            "thread_rolled_back" => self.rolled_back(payload),
             "error" => self.failure = text(payload, "message").map(error_text),
             "user_message" if !self.is_paginated => self.user_message(place, entry),
             "token_count" => {
@@ -256,7 +275,18 @@ impl Teller {
         self.begin(is_exec, at);
     }
 
+    /// The last turns were taken back: Codex itself shows them no more.
+    fn rolled_back(&mut self, payload: &Value) {
+        let n_turns = usize::try_from(number(payload, "num_turns")).unwrap_or(usize::MAX);
+        let n_kept = self.turns.len().saturating_sub(n_turns);
+        if let Some(begun) = self.turns.get(n_kept) {
+            self.steps.truncate(*begun);
+            self.turns.truncate(n_kept);
+        }
+    }
+
     fn begin(&mut self, is_exec: bool, at: Timestamp) {
+        self.turns.push(self.steps.len());
         let scheme = match (is_exec, self.is_paginated) {
             (true, _) => Scheme::Content,
             (false, true) => Scheme::Native,
@@ -404,6 +434,41 @@ impl Teller {
     fn push(&mut self, at: Timestamp, step: Step) {
         self.steps.push((self.segment, at, step));
     }
+}
+
+/// Whether an event tells something that is shown, or is known to tell nothing that is not told elsewhere too.
+fn is_known_event(kind: &str) -> bool {
+    const KNOWN: &str = "agent_message agent_message_content_delta agent_message_delta agent_reasoning \
+        agent_reasoning_delta agent_reasoning_raw_content agent_reasoning_raw_content_delta \
+        agent_reasoning_section_break apply_patch_approval_request background_event context_compacted \
+        deprecation_notice elicitation_request entered_review_mode error exec_approval_request \
+        exec_command_begin exec_command_end exec_command_output_delta exited_review_mode hook_completed \
+        hook_started image_generation_begin image_generation_end item_completed item_started item_updated \
+        mcp_startup_complete mcp_startup_update mcp_tool_call_begin mcp_tool_call_end model_reroute \
+        model_verification patch_apply_begin patch_apply_end patch_apply_updated plan_delta plan_update \
+        raw_response_item reasoning_content_delta reasoning_raw_content_delta request_permissions \
+        request_user_input session_configured shutdown_complete skills_update_available stream_error \
+        task_complete task_started terminal_interaction thread_goal_updated thread_name_updated \
+        thread_rolled_back thread_settings_applied token_count turn_aborted turn_complete turn_diff \
+        turn_started undo_completed undo_started user_message view_image_tool_call warning web_search_begin \
+        web_search_end";
+    let is_of = |topic: &str| kind.starts_with(topic);
+    KNOWN.split_whitespace().any(|known| known == kind)
+        || ["collab_", "sub_agent_", "dynamic_tool_call_", "guardian_", "realtime_"].into_iter().any(is_of)
+}
+
+/// The same for what the model said, or was told.
+fn is_known_response(kind: &str) -> bool {
+    let is_other = matches!(
+        kind,
+        "message"
+            | "reasoning"
+            | "ghost_snapshot"
+            | "compaction"
+            | "compaction_summary"
+            | "context_compaction"
+    );
+    is_other || kind.ends_with("_call") || kind.ends_with("_output")
 }
 
 fn is_answer(item: &Value) -> bool {

@@ -56,7 +56,7 @@ fn command(item: &Value) -> Tool {
     Tool::shell(&shell::of_words(&texts(item, "command")), end)
 }
 
-fn patch(item: &Value) -> Tool {
+pub(super) fn patch(item: &Value) -> Tool {
     let succeeded = item.get("success").and_then(Value::as_bool).unwrap_or(true);
     let status = text(item, "status").unwrap_or(if succeeded { "completed" } else { "failed" });
     let changes = item.get("changes").and_then(Value::as_object).into_iter().flatten();

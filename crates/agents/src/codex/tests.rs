@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use warren_domain::{
-    AgentProfile, ApprovalDecision, Content, ErrorCode, McpServer, PermissionMode, ProfileCommand, ProfileId,
-    SessionId, Skill, Subagent, Timestamp,
+    AgentProfile, ApprovalDecision, Block, Content, Conversations, ErrorCode, EventBody, McpServer,
+    PermissionMode, ProfileCommand, ProfileId, SessionId, Skill, Subagent, Timestamp,
 };
 
 use super::Codex;
@@ -283,4 +283,85 @@ fn rollouts_of_all_ages_are_read() {
     let document = json!({"session": {"id": "t", "timestamp": "2025-05-07T17:24:21.123Z"}, "items": items});
     let document = serde_json::to_vec_pretty(&document).expect("JSON");
     assert_eq!(kinds(&Codex.parse(&document, &[])), ["\"user_message\""]);
+}
+
+fn folded(outputs: &[Output]) -> Conversations {
+    let mut conversations = Conversations::default();
+    for output in outputs {
+        if let Output::Event(draft) = output {
+            conversations.apply_draft(draft);
+        }
+    }
+    conversations
+}
+
+/// Each block as its type and what it says.
+fn told(blocks: &[Block]) -> Vec<String> {
+    let told = |block: &Block| match block {
+        Block::UserMessage { content, .. } => format!("user {}", content.to_text()),
+        Block::AssistantText { content, .. } => format!("text {content}"),
+        Block::Thinking { content, .. } => format!("thinking {content}"),
+        Block::ToolUse { tool_name, input, status, .. } => format!("{tool_name} {input} {status:?}"),
+        Block::ToolResult { output, is_error, .. } => format!("result {output} {is_error}"),
+        other => format!("{other:?}"),
+    };
+    blocks.iter().map(told).collect()
+}
+
+#[test]
+fn what_old_versions_printed_is_read() {
+    let lines = [
+        json!({"model": "gpt-5", "workdir": "/w", "provider": "openai", "approval": "never"}),
+        json!({"prompt": "list"}),
+        json!({"id": "0", "msg": {"type": "task_started", "model_context_window": 1}}),
+        json!({"id": "0", "msg": {"type": "agent_reasoning", "text": "hm"}}),
+        json!({"id": "0", "msg": {"type": "exec_command_begin", "call_id": "c", "command": ["bash", "-lc", "ls"]}}),
+        json!({"id": "0", "msg": {"type": "exec_command_output_delta", "call_id": "c", "chunk": [97]}}),
+        json!({"id": "0", "msg": {"type": "exec_command_end", "call_id": "c", "stdout": "a\n", "exit_code": 0}}),
+        json!({"id": "0", "msg": {"type": "brand_new"}}),
+        json!({"id": "0", "msg": {"type": "agent_message", "message": "a"}}),
+        json!({"id": "0", "msg": {"type": "token_count", "input_tokens": 3, "output_tokens": 2}}),
+        json!({"id": "0", "msg": {"type": "task_complete", "last_agent_message": "a"}}),
+    ];
+    let (mut codec, mut out) = (Codex.recorded(), Vec::new());
+    lines.iter().for_each(|line| codec.decode(line.to_string().as_bytes(), now(), &mut out));
+    let expected =
+        ["user list", "thinking hm", "shell {\"command\":\"ls\"} Success", "result \"a\\n\" false", "text a"];
+    assert_eq!(told(folded(&out).main()), expected);
+    let is_unknown = |output: &&Output| matches!(output, Output::Event(draft) if matches!(draft.body, EventBody::Unrecognized { .. }));
+    assert_eq!(out.iter().filter(is_unknown).count(), 1, "the kind that nobody knows");
+    assert!(out.contains(&Output::TurnEnded(TurnEnd::Completed { summary: Some("a".to_owned()) })));
+    let file = lines.map(|line| line.to_string()).join("\n");
+    assert_eq!(crate::detect(file.as_bytes()).map(|agent| agent.agent_type()), Some(Codex.agent_type()));
+}
+
+#[test]
+fn turns_that_were_taken_back_are_not_shown_and_unknown_lines_are_kept() {
+    let line = |kind: &str, payload: Value| {
+        json!({"timestamp": "2026-01-01T00:00:00.000Z", "type": kind, "payload": payload}).to_string()
+    };
+    let event = |payload: Value| line("event_msg", payload);
+    let turn = |said: &str| {
+        [
+            event(json!({"type": "task_started"})),
+            event(json!({"type": "user_message", "message": said})),
+            event(json!({"type": "task_complete"})),
+        ]
+        .join("\n")
+    };
+    let file = [
+        line("session_meta", json!({"id": "t", "source": "cli"})),
+        turn("one"),
+        turn("two"),
+        turn("three"),
+        event(json!({"type": "thread_rolled_back", "num_turns": 2})),
+        turn("four"),
+        event(json!({"type": "brand_new"})),
+        line("response_item", json!({"type": "brand_new"})),
+        line("brand_new", json!({})),
+    ]
+    .join("\n");
+    let parsed = Codex.parse(file.as_bytes(), &[]);
+    assert_eq!(told(parsed.conversations.main()), ["user one", "user four"]);
+    assert_eq!(parsed.n_unreadable, 3);
 }

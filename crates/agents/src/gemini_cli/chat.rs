@@ -120,10 +120,13 @@ impl Chat {
             set.messages.map_or(Heard::Quiet, |messages| self.replace(&messages))
         } else if parsed.session_id.is_some() {
             self.start_time = self.start_time.take().or(parsed.start_time);
+            let mut heard = Heard::Quiet;
             for message in parsed.messages.into_iter().flatten() {
-                self.append(message.get());
+                if self.append(message.get()) == Heard::Nothing {
+                    heard = Heard::Nothing;
+                }
             }
-            Heard::Quiet
+            heard
         } else {
             Heard::Nothing
         }
@@ -244,9 +247,13 @@ impl Chat {
         }
         let is_loaded = old.iter().all(|index| self.entries[*index].role == Role::Hidden);
         let mut copies = Copies { is_loaded, ..Copies::default() };
+        let mut heard = Heard::Quiet;
         for message in messages {
-            let Ok(record) = serde_json::from_str::<Record>(message.get()) else { continue };
-            self.copy(record, &mut copies);
+            match serde_json::from_str::<Record>(message.get()) {
+                Ok(record) => self.copy(record, &mut copies),
+                // What else there is counts all the same.
+                Err(_) => heard = Heard::Nothing,
+            }
         }
         if let Some(summary) = copies.summary {
             // What the model forgot was said nevertheless, and the turn goes on as if nothing had happened.
@@ -259,7 +266,7 @@ impl Chat {
         for place in 0..self.current.len() {
             self.show(self.current[place]);
         }
-        Heard::Quiet
+        heard
     }
 
     fn copy(&mut self, record: Record, copies: &mut Copies) {

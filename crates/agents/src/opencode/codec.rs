@@ -19,6 +19,9 @@ use super::{
 };
 use crate::{Answer, Codec, Exit, Output, Prompt, TurnEnd};
 
+/// A session that works is saved after a step, but not more often than this.
+const KEEP_MS: i64 = 3_000;
+
 /// What arrives after OpenCode said that it is idle arrives in this time.
 const LATE_MS: u64 = 2_000;
 
@@ -79,6 +82,8 @@ pub(super) struct OpenCodeCodec {
     since: i64,
     /// Imports that follow.
     imports: Vec<String>,
+    /// When it was last saved, in milliseconds.
+    kept: Option<i64>,
 }
 
 impl OpenCodeCodec {
@@ -97,6 +102,7 @@ impl OpenCodeCodec {
             problem: None,
             since: 0,
             imports: Vec::new(),
+            kept: None,
         }
     }
 
@@ -140,8 +146,12 @@ impl OpenCodeCodec {
             }
             _ => {}
         }
+        if self.phase == Phase::Working {
+            self.keep(at, out);
+        }
         let is_waiting = self.requests.waits_for(&Purpose::Wait) && !self.translator.is_at_rest();
-        if self.phase == Phase::Resting && !is_waiting {
+        // Two that write one file would be in each other's way.
+        if self.phase == Phase::Resting && !is_waiting && !self.requests.waits_for(&Purpose::Keep) {
             self.save(out);
         }
         if self.phase == Phase::Saving && !self.requests.waits_for(&Purpose::Save) {
@@ -149,15 +159,37 @@ impl OpenCodeCodec {
         }
     }
 
-    fn save(&mut self, out: &mut Vec<Output>) {
-        self.phase = Phase::Saving;
-        let (Some(driving), Some(root)) = (&self.driving, self.translator.root()) else { return };
-        let directory = driving.directory.clone();
-        self.requests.save(root, &format!("{directory}/main.json"), out);
-        for child in self.translator.children() {
-            self.requests.save(&child, &format!("{directory}/subagents/{child}.json"), out);
+    /// Saves what changed while it works, so that whoever kills it loses little.
+    fn keep(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        let is_early = self.kept.is_some_and(|kept| at.as_millis() < kept.saturating_add(KEEP_MS));
+        if is_early || !self.translator.has_stepped() || self.requests.waits_for(&Purpose::Keep) {
+            return;
+        }
+        self.kept = Some(at.as_millis());
+        for session in self.translator.take_stepped() {
+            self.write(Purpose::Keep, &session, out);
         }
         out.push(self.state());
+    }
+
+    fn save(&mut self, out: &mut Vec<Output>) {
+        self.phase = Phase::Saving;
+        let Some(root) = self.translator.root().map(str::to_owned) else { return };
+        self.write(Purpose::Save, &root, out);
+        for child in self.translator.children() {
+            self.write(Purpose::Save, &child, out);
+        }
+        out.push(self.state());
+    }
+
+    fn write(&mut self, purpose: Purpose, session: &str, out: &mut Vec<Output>) {
+        let Some(directory) = self.driving.as_ref().map(|driving| &driving.directory) else { return };
+        let file = if self.translator.root() == Some(session) {
+            format!("{directory}/main.json")
+        } else {
+            format!("{directory}/subagents/{session}.json")
+        };
+        self.requests.save(purpose, session, &file, out);
     }
 
     fn state(&self) -> Output {
@@ -222,8 +254,15 @@ impl OpenCodeCodec {
                     self.caught_up(&purpose, body, at, out);
                 }
             }
-            Some(Purpose::Prompt | Purpose::Steer | Purpose::Save | Purpose::Wait | Purpose::Tell) | None => {
-            }
+            Some(
+                Purpose::Prompt
+                | Purpose::Steer
+                | Purpose::Save
+                | Purpose::Keep
+                | Purpose::Wait
+                | Purpose::Tell,
+            )
+            | None => {}
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) enum Purpose {
     Steer,
     /// Keep a session in a file.
     Save,
+    /// The same while it works.
+    Keep,
     /// Let some time pass, so that what is on its way arrives.
     Wait,
     /// Read a session's messages again.
@@ -74,12 +76,12 @@ impl Requests {
     }
 
     /// Puts a session into a file that `opencode import` takes.
-    pub(super) fn save(&mut self, session: &str, file: &str, out: &mut Vec<Output>) {
+    pub(super) fn save(&mut self, purpose: Purpose, session: &str, file: &str, out: &mut Vec<Output>) {
         let info = format!("/session/{session}");
         let messages = format!("/session/{session}/message");
         let request =
             json!({"save": file, "fields": [["info", info], ["messages", messages]], "timeoutMs": SAVE_MS});
-        self.send(Purpose::Save, request, out);
+        self.send(purpose, request, out);
     }
 
     pub(super) fn run(&mut self, purpose: Purpose, argv: &[String], out: &mut Vec<Output>) {

@@ -8,7 +8,7 @@ mod parts;
 mod threads;
 mod tools;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use warren_domain::{
@@ -35,6 +35,8 @@ pub(super) struct Translator {
     /// Tools that are not done, by the model's name for the call.
     calls: HashMap<String, (String, Value)>,
     spent: Usage,
+    /// Sessions in which steps ended that nobody asked about yet.
+    stepped: BTreeSet<String>,
 }
 
 /// One session.
@@ -106,6 +108,16 @@ impl Translator {
         let mut ids: Vec<String> = self.threads.iter().filter(is_child).map(|(id, _)| id.clone()).collect();
         ids.sort();
         ids
+    }
+
+    /// Whether any step ended that nobody asked about yet.
+    pub(super) fn has_stepped(&self) -> bool {
+        !self.stepped.is_empty()
+    }
+
+    /// The sessions in which steps ended since this was asked for.
+    pub(super) fn take_stepped(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.stepped)
     }
 
     /// The session with all beneath it that works has come to rest.

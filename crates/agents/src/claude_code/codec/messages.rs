@@ -61,16 +61,17 @@ impl ClaudeCodec {
             self.answered(&thread, answer, line.tool_use_result, at, out);
         }
         let Some(body) = body else { return Ok(()) };
+        let outcome = if blocks::has_unknown(&body) { Err(Unreadable) } else { Ok(()) };
         if let (Some(block), true) = (self.compaction.take(), line.is_hidden) {
             self.summarised(block, blocks::content(body).to_text(), out);
-            return Ok(());
+            return outcome;
         }
         match words(line, body, at) {
             Words::Shown(block) if thread.is_main() => self.heard(line, block, at, out),
             Words::Shown(block) => self.heard_by_agent(line, thread, block, out),
             Words::Summary(_) | Words::Task(_) | Words::Hidden => {}
         }
-        Ok(())
+        outcome
     }
 
     /// Notes whose blocks follow in a thread, and how many that message had already.

@@ -68,12 +68,12 @@ impl ClaudeCodec {
     }
 
     fn grow(&mut self, stream: StreamEvent<'_>, at: Timestamp, out: &mut Vec<Output>) {
-        match &*stream.kind {
-            "content_block_delta" => self.delta(stream, out),
-            "content_block_start" => self.block_start(&stream, at, out),
-            "message_start" => self.message_start(&stream, out),
-            "message_delta" => self.message_delta(&stream, out),
-            "message_stop" => self.message_stop(out),
+        match stream.kind {
+            b"content_block_delta" => self.delta(stream, out),
+            b"content_block_start" => self.block_start(&stream, at, out),
+            b"message_start" => self.message_start(&stream, out),
+            b"message_delta" => self.message_delta(&stream, out),
+            b"message_stop" => self.message_stop(out),
             _ => {}
         }
     }
@@ -99,13 +99,13 @@ impl ClaudeCodec {
         self.take_up_prompt(at, out);
         let (Some(part), Some(open)) = (part, &mut self.open) else { return };
         let origin = Origin { message: &open.id, model: &open.model, at };
-        let block = match &*part.kind {
-            "text" => blocks::text(open.begun.text(&open.id), String::new(), origin),
-            "thinking" | "redacted_thinking" => {
+        let block = match part.kind {
+            b"text" => blocks::text(open.begun.text(&open.id), String::new(), origin),
+            b"thinking" | b"redacted_thinking" => {
                 let id = open.begun.thought(&open.id);
                 Block::Thinking { id, timestamp: at, content: String::new(), summary: None }
             }
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => blocks::call(
+            b"tool_use" | b"server_tool_use" | b"mcp_tool_use" => blocks::call(
                 Part { input: Value::Object(serde_json::Map::new()), ..part },
                 at,
                 BlockStatus::Pending,

@@ -12,6 +12,10 @@ use crate::claude_code::scan::{Cursor, Malformed, Progress, is_true, text};
 pub(in crate::claude_code) struct Line<'a> {
     kind: Kind,
     is_lifecycle: bool,
+    /// It says which line is before it.
+    names_parent: bool,
+    /// It says whether it is of the conversation itself.
+    names_side: bool,
     subtype: Option<&'a [u8]>,
     uuid: Option<&'a [u8]>,
     timestamp: Option<&'a [u8]>,
@@ -73,6 +77,11 @@ impl<'a> Line<'a> {
     fn is_enough(&self, key: &[u8]) -> bool {
         match key {
             b"type" => self.kind == Kind::Quiet && !self.is_lifecycle,
+            // Nothing beside the conversation is shown but messages; where the line stands is known by now.
+            b"uuid" => {
+                let is_placed = self.names_parent && self.names_side;
+                self.kind == Kind::Attachment && is_placed && !self.may_be_queued()
+            }
             b"subtype" => self.subtype == Some(br#""init""#),
             b"parent_tool_use_id" => self.kind == Kind::StreamEvent && self.event.is_some(),
             _ => false,
@@ -82,7 +91,7 @@ impl<'a> Line<'a> {
     fn take(&mut self, key: &[u8], value: &'a [u8]) {
         match key {
             b"type" => {
-                self.kind = text(value).map_or(Kind::Unknown, |name| kind_of(&name));
+                self.kind = kind_of(value);
                 self.is_lifecycle = value == br#""command_lifecycle""#;
             }
             b"subtype" => self.subtype = Some(value),
@@ -90,7 +99,10 @@ impl<'a> Line<'a> {
             b"timestamp" => self.timestamp = Some(value),
             b"parent_tool_use_id" => self.parent_call = Some(value),
             b"agent_id" | b"agentId" => self.agent_id = Some(value),
-            b"parentUuid" if value != b"null" => self.parent_uuid = Some(value),
+            b"parentUuid" => {
+                self.names_parent = true;
+                self.parent_uuid = Some(value).filter(|value| *value != b"null").or(self.parent_uuid);
+            }
             // A compaction begins a new chain; this is where it goes on from.
             b"logicalParentUuid" if self.parent_uuid.is_none() => self.parent_uuid = Some(value),
             b"version" => self.version = Some(value),
@@ -101,7 +113,7 @@ impl<'a> Line<'a> {
             b"error" => self.error = Some(value),
             b"origin" => self.origin = Some(value),
             b"isMeta" | b"isSynthetic" => self.is_hidden |= is_true(value),
-            b"isSidechain" => self.is_sidechain = is_true(value),
+            b"isSidechain" => (self.names_side, self.is_sidechain) = (true, is_true(value)),
             b"isCompactSummary" => self.is_summary = is_true(value),
             b"isApiErrorMessage" | b"is_api_error_message" => self.is_api_error = is_true(value),
             _ => {}
@@ -158,6 +170,16 @@ impl<'a> Line<'a> {
         Timestamp::parse(&text(self.timestamp?)?)
     }
 
+    /// Whether what stands beside the conversation may be a message: a look at its first field, which tells the kind.
+    pub(in crate::claude_code) fn may_be_queued(&self) -> bool {
+        let Some(raw) = self.attachment else { return true };
+        let mut cursor = Cursor::new(raw);
+        match cursor.next_key(&mut Progress::default()) {
+            Ok(Some(b"type")) => cursor.value() == Ok(br#""queued_command""#.as_slice()),
+            _ => true,
+        }
+    }
+
     /// Whether a task that ended in the background caused it.
     pub(in crate::claude_code) fn is_of_task(&self) -> bool {
         self.origin.is_some_and(|origin| memchr::memmem::find(origin, b"task-notification").is_some())
@@ -165,57 +187,60 @@ impl<'a> Line<'a> {
 }
 
 /// What a line of this type is about.
-fn kind_of(name: &str) -> Kind {
+fn kind_of(name: &[u8]) -> Kind {
+    let Some(name) = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\"")) else {
+        return Kind::Unknown;
+    };
     match name {
-        "assistant" => Kind::Assistant,
-        "user" => Kind::User,
-        "system" => Kind::System,
-        "stream_event" => Kind::StreamEvent,
-        "result" => Kind::Result,
-        "control_request" => Kind::ControlRequest,
-        "control_cancel_request" => Kind::ControlCancel,
-        "attachment" => Kind::Attachment,
-        "cost-state" => Kind::CostState,
-        "agent-color"
-        | "agent-name"
-        | "agent-setting"
-        | "ai-title"
-        | "api-request"
-        | "api-request-blob"
-        | "api-request-shape"
-        | "artifact-autoreact-ledger"
-        | "atis-latch"
-        | "attribution-snapshot"
-        | "auth_status"
-        | "bridge-session"
-        | "command_lifecycle"
-        | "content-replacement"
-        | "control_response"
-        | "conversation_reset"
-        | "custom-title"
-        | "file-history-delta"
-        | "file-history-snapshot"
-        | "fork-context-ref"
-        | "frame-link"
-        | "history-suppression"
-        | "keep_alive"
-        | "last-prompt"
-        | "mode"
-        | "permission-mode"
-        | "pr-link"
-        | "progress"
-        | "prompt_suggestion"
-        | "queue-operation"
-        | "rate_limit_event"
-        | "repl-mode"
-        | "resume-head-vouch"
-        | "summary"
-        | "tag"
-        | "tool_progress"
-        | "tool_use_summary"
-        | "tools-used"
-        | "transcript_mirror"
-        | "worktree-state" => Kind::Quiet,
+        b"assistant" => Kind::Assistant,
+        b"user" => Kind::User,
+        b"system" => Kind::System,
+        b"stream_event" => Kind::StreamEvent,
+        b"result" => Kind::Result,
+        b"control_request" => Kind::ControlRequest,
+        b"control_cancel_request" => Kind::ControlCancel,
+        b"attachment" => Kind::Attachment,
+        b"cost-state" => Kind::CostState,
+        b"agent-color"
+        | b"agent-name"
+        | b"agent-setting"
+        | b"ai-title"
+        | b"api-request"
+        | b"api-request-blob"
+        | b"api-request-shape"
+        | b"artifact-autoreact-ledger"
+        | b"atis-latch"
+        | b"attribution-snapshot"
+        | b"auth_status"
+        | b"bridge-session"
+        | b"command_lifecycle"
+        | b"content-replacement"
+        | b"control_response"
+        | b"conversation_reset"
+        | b"custom-title"
+        | b"file-history-delta"
+        | b"file-history-snapshot"
+        | b"fork-context-ref"
+        | b"frame-link"
+        | b"history-suppression"
+        | b"keep_alive"
+        | b"last-prompt"
+        | b"mode"
+        | b"permission-mode"
+        | b"pr-link"
+        | b"progress"
+        | b"prompt_suggestion"
+        | b"queue-operation"
+        | b"rate_limit_event"
+        | b"repl-mode"
+        | b"resume-head-vouch"
+        | b"summary"
+        | b"tag"
+        | b"tool_progress"
+        | b"tool_use_summary"
+        | b"tools-used"
+        | b"transcript_mirror"
+        | b"worktree-state" => Kind::Quiet,
         _ => Kind::Unknown,
     }
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::Line;
-use crate::claude_code::scan::{Cursor, Malformed, Progress, is_true, read};
+use super::{Line, Tokens};
+use crate::claude_code::scan::{Cursor, Malformed, Progress, any, is_true};
 
 /// What the API says, or what it is told.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(in crate::claude_code) struct Message<'a> {
     pub(in crate::claude_code) id: Cow<'a, str>,
     pub(in crate::claude_code) model: Cow<'a, str>,
     pub(in crate::claude_code) content: Body<'a>,
-    pub(in crate::claude_code) usage: Option<&'a [u8]>,
+    pub(in crate::claude_code) usage: Option<Tokens>,
 }
 
 /// The content of a message: a text, or parts.
@@ -29,7 +29,7 @@ pub(in crate::claude_code) enum Body<'a> {
 /// One block of a message; a union of all kinds.
 #[derive(Default)]
 pub(in crate::claude_code) struct Part<'a> {
-    pub(in crate::claude_code) kind: Cow<'a, str>,
+    pub(in crate::claude_code) kind: &'a [u8],
     pub(in crate::claude_code) text: Cow<'a, str>,
     pub(in crate::claude_code) thinking: Cow<'a, str>,
     pub(in crate::claude_code) id: Cow<'a, str>,
@@ -39,7 +39,10 @@ pub(in crate::claude_code) struct Part<'a> {
     /// Of a tool's result.
     pub(in crate::claude_code) content: Value,
     pub(in crate::claude_code) is_error: bool,
-    pub(in crate::claude_code) source: Option<Source<'a>>,
+    /// Of a document.
+    pub(in crate::claude_code) title: Cow<'a, str>,
+    /// Rare, and large.
+    pub(in crate::claude_code) source: Option<Box<Source<'a>>>,
 }
 
 /// Where a picture is.
@@ -68,7 +71,7 @@ impl<'a> Message<'a> {
                 b"id" => message.id = cursor.text()?,
                 b"model" => message.model = cursor.text()?,
                 b"content" => message.content = Body::read(cursor)?,
-                b"usage" => message.usage = Some(cursor.value()?),
+                b"usage" => message.usage = cursor.attempt(Tokens::read)?,
                 _ => drop(cursor.value()?),
             }
         }
@@ -112,7 +115,7 @@ impl<'a> Body<'a> {
 
 impl<'a> Part<'a> {
     fn of_text(text: Cow<'a, str>) -> Self {
-        Self { kind: "text".into(), text, ..Self::default() }
+        Self { kind: b"text", text, ..Self::default() }
     }
 
     fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
@@ -123,16 +126,17 @@ impl<'a> Part<'a> {
         let (mut part, mut progress) = (Self::default(), Progress::default());
         while let Some(key) = cursor.next_key(&mut progress)? {
             match key {
-                b"type" => part.kind = cursor.text()?,
+                b"type" => part.kind = cursor.word()?,
                 b"text" => part.text = cursor.text()?,
                 b"thinking" => part.thinking = cursor.text()?,
                 b"id" => part.id = cursor.text()?,
                 b"name" => part.name = cursor.text()?,
-                b"input" => part.input = read(cursor.value()?).ok_or(Malformed)?,
+                b"input" => part.input = any(cursor)?,
                 b"tool_use_id" => part.tool_use_id = cursor.text()?,
                 b"content" => part.content = any(cursor)?,
                 b"is_error" => part.is_error = is_true(cursor.value()?),
-                b"source" => part.source = cursor.attempt(Source::read)?,
+                b"title" => part.title = cursor.text()?,
+                b"source" => part.source = cursor.attempt(Source::read)?.map(Box::new),
                 _ => drop(cursor.value()?),
             }
         }
@@ -180,12 +184,4 @@ impl<'a> Attachment<'a> {
         }
         Ok(attachment)
     }
-}
-
-/// Any value; texts, which are the long ones, the quick way.
-fn any(cursor: &mut Cursor<'_>) -> Result<Value, Malformed> {
-    if cursor.peek() == Some(b'"') {
-        return cursor.text().map(|text| Value::String(text.into_owned()));
-    }
-    read(cursor.value()?).ok_or(Malformed)
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::Tokens;
-use crate::claude_code::scan::{Cursor, Malformed, Progress, read};
+use crate::claude_code::scan::{Cursor, Malformed, Progress, number};
 
 /// One event.
 #[derive(Default)]
 pub(in crate::claude_code) struct StreamEvent<'a> {
-    pub(in crate::claude_code) kind: Cow<'a, str>,
+    pub(in crate::claude_code) kind: &'a [u8],
     pub(in crate::claude_code) index: u64,
     pub(in crate::claude_code) message: Option<&'a [u8]>,
     pub(in crate::claude_code) content_block: Option<&'a [u8]>,
@@ -22,12 +22,12 @@ impl<'a> StreamEvent<'a> {
         let (mut event, mut progress) = (Self::default(), Progress::default());
         while let Some(key) = cursor.next_key(&mut progress)? {
             match key {
-                b"type" => event.kind = cursor.text()?,
-                b"index" => event.index = read(cursor.value()?).ok_or(Malformed)?,
+                b"type" => event.kind = cursor.word()?,
+                b"index" => event.index = number(cursor.value()?).ok_or(Malformed)?,
                 b"message" => event.message = Some(cursor.value()?),
                 b"content_block" => event.content_block = Some(cursor.value()?),
                 b"delta" => event.delta = delta(cursor)?,
-                b"usage" => event.usage = read(cursor.value()?),
+                b"usage" => event.usage = cursor.attempt(Tokens::read)?,
                 _ => drop(cursor.value()?),
             }
         }

@@ -6,24 +6,24 @@
 //! what begins with a person's message off the way is left out, and only if it hangs on a place on the way: a file
 //! with a gap must not lose its beginning.
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    hash::{BuildHasher, Hasher, RandomState},
-};
+use super::names::Places;
 
 /// The lines of one thread, as a tree.
 #[derive(Default)]
 pub(super) struct Branches {
     lines: Vec<Node>,
-    places: HashMap<u128, u32, Scattered>,
+    places: Places,
+    /// Lines whose parents were not there when they came, and those parents.
+    orphans: Vec<(u32, u128)>,
     /// The last line with which a person begins a turn.
     last_prompt: u32,
     /// Some line goes on from a place before the turn it stands in: something may have been taken back.
     goes_back: bool,
 }
 
+#[derive(Clone, Copy)]
 struct Node {
-    parent: Option<u128>,
+    parent: Option<u32>,
     is_prompt: bool,
 }
 
@@ -31,15 +31,15 @@ impl Branches {
     /// Adds a line by the keys of its name and of its parent's; `None` if it is there already.
     pub(super) fn add(&mut self, name: Option<u128>, parent: Option<u128>) -> Option<u32> {
         let place = u32::try_from(self.lines.len()).ok()?;
-        if let Some(name) = name {
-            match self.places.entry(name) {
-                Entry::Occupied(_) => return None,
-                Entry::Vacant(entry) => entry.insert(place),
-            };
+        if !self.places.add(name) {
+            return None;
         }
-        let parent_place = parent.and_then(|parent| self.places.get(&parent));
-        self.goes_back |= parent_place.is_some_and(|parent| *parent < self.last_prompt);
-        self.lines.push(Node { parent, is_prompt: false });
+        let found = parent.and_then(|parent| self.places.get(parent));
+        if let (Some(parent), None) = (parent, found) {
+            self.orphans.push((place, parent));
+        }
+        self.goes_back |= found.is_some_and(|parent| parent < self.last_prompt);
+        self.lines.push(Node { parent: found, is_prompt: false });
         Some(place)
     }
 
@@ -47,15 +47,17 @@ impl Branches {
     pub(super) fn is_prompt(&mut self, place: u32) {
         let Some(line) = self.lines.get_mut(place as usize) else { return };
         line.is_prompt = true;
-        let parent = line.parent.and_then(|parent| self.places.get(&parent));
-        self.goes_back |= parent.is_some_and(|parent| parent + 1 < place);
+        self.goes_back |= line.parent.is_some_and(|parent| parent + 1 < place);
         self.last_prompt = place;
     }
 
     /// For each line whether it was taken back; `None` if none was.
-    pub(super) fn taken_back(&self) -> Option<Vec<bool>> {
+    pub(super) fn taken_back(&mut self) -> Option<Vec<bool>> {
         if !self.goes_back {
             return None;
+        }
+        for (place, parent) in std::mem::take(&mut self.orphans) {
+            self.lines[place as usize].parent = self.places.get(parent);
         }
         let on_way = self.on_way();
         let is_aside = |(line, on_way): (&Node, &bool)| line.is_prompt && !on_way;
@@ -66,7 +68,7 @@ impl Branches {
         let mut hangs_on_way = on_way.clone();
         let mut taken_back = vec![false; self.lines.len()];
         for (place, line) in self.lines.iter().enumerate().filter(|(place, _)| !on_way[*place]) {
-            let Some(parent) = self.parent(line) else { continue };
+            let Some(parent) = line.parent.map(|parent| parent as usize) else { continue };
             hangs_on_way[place] = hangs_on_way[parent];
             taken_back[place] = hangs_on_way[place] && (line.is_prompt || taken_back[parent]);
         }
@@ -79,68 +81,16 @@ impl Branches {
         // A line that was there already ends the walk: names may go round in a circle.
         while let Some(place) = next.filter(|place| !on_way[*place]) {
             on_way[place] = true;
-            next = self.parent(&self.lines[place]);
+            next = self.lines[place].parent.map(|parent| parent as usize);
         }
         on_way
     }
-
-    fn parent(&self, line: &Node) -> Option<usize> {
-        self.places.get(&line.parent?).map(|place| *place as usize)
-    }
-}
-
-/// Scatters keys, which are numbers already, by one that nobody can foresee.
-#[derive(Clone)]
-pub(super) struct Scattered(u64);
-
-/// A key on its way to its place.
-pub(super) struct Scatter(u64);
-
-impl Default for Scattered {
-    fn default() -> Self {
-        Self(RandomState::new().hash_one(0_u8))
-    }
-}
-
-impl BuildHasher for Scattered {
-    type Hasher = Scatter;
-
-    fn build_hasher(&self) -> Scatter {
-        Scatter(self.0)
-    }
-}
-
-impl Hasher for Scatter {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u128(u128::from(*byte)));
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
-    fn write_u128(&mut self, key: u128) {
-        let (low, high) = (key as u64 ^ self.0, (key >> 64) as u64 ^ self.0.rotate_left(32));
-        let product = u128::from(low | 1).wrapping_mul(u128::from(high ^ 0x9e37_79b9_7f4a_7c15));
-        self.0 = product as u64 ^ (product >> 64) as u64 ^ low;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// A name as a number that stands for it.
-pub(super) fn key(name: &[u8]) -> u128 {
-    let fold = |key: u128, chunk: &[u8]| {
-        let mut word = [0; 16];
-        word[..chunk.len()].copy_from_slice(chunk);
-        key.rotate_left(61).wrapping_mul(0x2d35_8dcc_aa6c_78a5_8bb8_4b93_962e_acc9)
-            ^ u128::from_le_bytes(word)
-    };
-    name.chunks(16).fold(name.len() as u128, fold)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Branches, key};
+    use super::Branches;
+    use crate::claude_code::parse::names::key;
 
     fn taken_back(lines: &[(&str, Option<&str>, bool)]) -> Vec<String> {
         let mut tree = Branches::default();

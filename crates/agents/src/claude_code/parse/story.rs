@@ -1,15 +1,16 @@
 //! One thread, as one file tells it.
 
-use std::collections::HashMap;
-
 use warren_domain::{Block, BlockStatus, Timestamp, Usage};
 
-use super::branches::{Branches, key};
+use super::{
+    branches::Branches,
+    names::{ByName, key},
+};
 use crate::claude_code::{
     agents::{Ending, Fate, agent_answer, end_block},
     blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
     native::{Attachment, CompactMetadata, Kind, Line, QUIET_SYSTEM, SYNTHETIC, Tokens},
-    scan::{Cursor, Progress, read, text},
+    scan::{read, text},
     user::{self, TaskEnd, Words, words},
 };
 
@@ -32,10 +33,13 @@ pub(super) struct Story {
     /// Blocks that came between those of one message. In the conversation a message's blocks stand together.
     held: Vec<(u32, Block)>,
     keeps_messages_whole: bool,
-    message: String,
-    messages: HashMap<String, MessageState>,
+    /// The message whose blocks come last, and its place.
+    message: (String, usize),
+    messages: Vec<MessageState>,
+    /// Where each message is.
+    message_places: ByName<usize>,
     /// Where each call's block is.
-    calls: HashMap<String, usize>,
+    calls: ByName<usize>,
     branches: Branches,
 }
 
@@ -52,7 +56,8 @@ pub(super) struct AgentCall {
 #[derive(Default)]
 struct MessageState {
     counts: Counts,
-    usage: Usage,
+    model: String,
+    tokens: Option<Tokens>,
 }
 
 impl Story {
@@ -105,8 +110,8 @@ impl Story {
     }
 
     /// What each message used.
-    pub(super) fn usage(&self) -> impl Iterator<Item = &Usage> {
-        self.messages.values().map(|message| &message.usage)
+    pub(super) fn usage(&self) -> impl Iterator<Item = Usage> {
+        self.messages.iter().filter_map(|message| message.tokens.map(|tokens| tokens.usage(&message.model)))
     }
 
     fn assistant(&mut self, line: &mut Line<'_>) -> Result<(), Misread> {
@@ -115,24 +120,21 @@ impl Story {
         let at = line.time().unwrap_or_default();
         let id = message.name(line);
         let id = &*id;
-        self.begin_message(id);
+        let place = self.begin_message(id);
         let model = &*message.model;
-        let tokens = message.usage.and_then(read::<Tokens>);
-        if !self.messages.contains_key(id) {
-            self.messages.insert(id.to_owned(), MessageState::default());
+        let state = &mut self.messages[place];
+        if let Some(tokens) = message.usage.filter(|_| model != SYNTHETIC) {
+            state.tokens = Some(tokens);
+            model.clone_into(&mut state.model);
         }
-        // It is there: put there above.
-        let Some(state) = self.messages.get_mut(id) else { return Err(Misread) };
-        if let Some(tokens) = tokens.filter(|_| model != SYNTHETIC) {
-            state.usage = tokens.usage(model);
-        }
+        let mut counts = state.counts;
         let parts = message.content.into_parts();
         match author(line, Origin { message: id, model, at }, &parts) {
             Author::Model => {}
             Author::Program(block) => return self.push(owner, block),
             Author::Nobody => return Ok(()),
         }
-        let (mut counts, mut outcome) = (state.counts, Ok(()));
+        let mut outcome = Ok(());
         for part in parts {
             match said(part, Origin { message: id, model, at }, &mut counts) {
                 Said::Whole(block) => self.push(owner, block)?,
@@ -141,9 +143,7 @@ impl Story {
                 Said::Unknown => outcome = Err(Misread),
             }
         }
-        if let Some(state) = self.messages.get_mut(id) {
-            state.counts = counts;
-        }
+        self.messages[place].counts = counts;
         outcome
     }
 
@@ -156,6 +156,7 @@ impl Story {
             self.answer(owner, answer, line.tool_use_result, at);
         }
         let Some(body) = body else { return Ok(()) };
+        let outcome = if blocks::has_unknown(&body) { Err(Misread) } else { Ok(()) };
         match words(line, body, at) {
             Words::Shown(block) => {
                 if matches!(block, Block::UserMessage { .. }) {
@@ -167,7 +168,7 @@ impl Story {
             Words::Summary(summary) => self.summary(summary),
             Words::Hidden => {}
         }
-        Ok(())
+        outcome
     }
 
     fn system(&mut self, line: &Line<'_>) -> Result<(), Misread> {
@@ -196,7 +197,7 @@ impl Story {
 
     fn attachment(&mut self, line: &Line<'_>) -> Result<(), Misread> {
         let Some(owner) = self.node(line) else { return Ok(()) };
-        let Some(raw) = line.attachment.filter(|raw| may_be_queued(raw)) else { return Ok(()) };
+        let Some(raw) = line.attachment.filter(|_| line.may_be_queued()) else { return Ok(()) };
         let queued = Attachment::of(raw).ok_or(Misread)?;
         if queued.kind != "queued_command" || queued.is_meta {
             return Ok(());
@@ -228,26 +229,35 @@ impl Story {
         self.branches.add(line.name().map(key), line.parent_name().map(key))
     }
 
-    fn begin_message(&mut self, id: &str) {
-        if self.message != id {
-            self.flush();
-            id.clone_into(&mut self.message);
+    /// The message's place; what waited for the one before it waits no longer.
+    fn begin_message(&mut self, id: &str) -> usize {
+        if self.message.0 == id && !self.messages.is_empty() {
+            return self.message.1;
         }
+        self.flush();
+        let next = self.messages.len();
+        let place = *self.message_places.entry(key(id.as_bytes())).or_insert(next);
+        if place == next {
+            self.messages.push(MessageState::default());
+        }
+        id.clone_into(&mut self.message.0);
+        self.message.1 = place;
+        place
     }
 
     fn call(&mut self, owner: u32, block: Block) {
-        let id = block.id().0.clone();
+        let (id, place) = (block.id().as_str(), self.blocks.len());
+        self.calls.insert(key(id.as_bytes()), place);
         if matches!(block, Block::Subagent { .. }) {
-            let place = self.blocks.len();
-            self.agents.push(AgentCall { id: id.clone(), place, agent_id: None, ended: None });
+            self.agents.push(AgentCall { id: id.to_owned(), place, agent_id: None, ended: None });
         }
-        self.calls.insert(id, self.blocks.len());
         self.blocks.push(block);
         self.owners.push(owner);
     }
 
     fn answer(&mut self, owner: u32, answer: ToolAnswer, beside: Option<&[u8]>, at: Timestamp) {
-        let block = self.calls.get(&answer.call).and_then(|place| self.blocks.get_mut(*place));
+        let block =
+            self.calls.get(&key(answer.call.as_bytes())).and_then(|place| self.blocks.get_mut(*place));
         match block {
             Some(Block::Subagent { .. }) => self.agent_answered(answer, beside, at),
             Some(Block::ToolUse { status, .. }) => {
@@ -325,20 +335,11 @@ impl Story {
 
 /// The call of this id. Calls stand in the order of their blocks.
 fn agent_call<'s>(
-    places: &HashMap<String, usize>,
+    places: &ByName<usize>,
     agents: &'s mut [AgentCall],
     id: &str,
 ) -> Option<&'s mut AgentCall> {
-    let place = places.get(id)?;
+    let place = places.get(&key(id.as_bytes()))?;
     let found = agents.binary_search_by_key(place, |call| call.place).ok()?;
     agents.get_mut(found)
-}
-
-/// Whether an attachment may be a message: a look at its first field, which tells the kind.
-fn may_be_queued(raw: &[u8]) -> bool {
-    let mut cursor = Cursor::new(raw);
-    match cursor.next_key(&mut Progress::default()) {
-        Ok(Some(b"type")) => cursor.value() == Ok(br#""queued_command""#.as_slice()),
-        _ => true,
-    }
 }

@@ -7,7 +7,7 @@ use memchr::memchr;
 /// The text that stands between two quotes; `None` if it is none. Half of a pair of surrogates, which no text can
 /// hold, becomes a replacement character.
 pub(in crate::claude_code) fn unescaped(raw: &[u8]) -> Option<Cow<'_, str>> {
-    let Some(first) = memchr(b'\\', raw) else { return std::str::from_utf8(raw).ok().map(Cow::Borrowed) };
+    let Some(first) = memchr(b'\\', raw) else { return plain(raw) };
     let mut bytes = Vec::with_capacity(raw.len());
     let (mut rest, mut found) = (raw, Some(first));
     while let Some(place) = found {
@@ -19,6 +19,11 @@ pub(in crate::claude_code) fn unescaped(raw: &[u8]) -> Option<Cow<'_, str>> {
     }
     bytes.extend_from_slice(rest);
     String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+/// A text without escapes.
+pub(super) fn plain(raw: &[u8]) -> Option<Cow<'_, str>> {
+    std::str::from_utf8(raw).ok().map(Cow::Borrowed)
 }
 
 const NEAR: usize = 8;

@@ -143,3 +143,23 @@ fn what_gemini_says_in_anothers_name_does_not_show() {
     ]);
     assert_eq!(block_ids(&chat), [""; 0]);
 }
+
+#[test]
+fn a_record_nobody_understands_is_told_and_costs_no_other() {
+    let odd = r#"{"id":7}"#.to_owned();
+    let mut chat = Chat::new();
+    assert_eq!(
+        chat.read(&set(&[user("u", "do"), odd.clone(), agent("a", r#","content":"hi""#)])),
+        Heard::Nothing
+    );
+    assert_eq!(shown(&chat), ["u", "a"]);
+
+    let mut chat = Chat::new();
+    let document = format!(
+        r#"{{"sessionId":"s","messages":[{},{odd},{}]}}"#,
+        user("u", "do"),
+        agent("a", r#","content":"hi""#)
+    );
+    assert_eq!(chat.read(&document), Heard::Nothing);
+    assert_eq!(shown(&chat), ["u", "a"]);
+}

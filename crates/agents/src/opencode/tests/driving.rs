@@ -178,6 +178,23 @@ fn what_is_still_on_its_way_when_it_is_idle_is_waited_for() {
 }
 
 #[test]
+fn a_session_is_saved_after_a_step_while_it_works() {
+    let mut driver = Driver::working();
+    let step = |n: u32| json!({"id": format!("prt_{n}"), "sessionID": SESSION, "messageID": "msg_2", "type": "step-finish"});
+    driver.tell("message.part.updated", json!({"part": step(1)}));
+    assert_eq!(driver.sent(), [save(SESSION, "main.json")]);
+    driver.tell("message.part.updated", json!({"part": step(2)}));
+    assert_eq!(driver.sent(), [Value::Null; 0], "not again at once");
+    driver.complete();
+    driver.idle();
+    assert_eq!(driver.sent(), [Value::Null; 0], "not two at a time");
+    driver.reply(200, &Value::Null);
+    assert_eq!(driver.sent(), [save(SESSION, "main.json")], "whole at the end");
+    driver.reply(200, &Value::Null);
+    assert_eq!(driver.end(), Some(TurnEnd::Completed { summary: None }));
+}
+
+#[test]
 fn a_failed_save_does_not_hold_the_turn_up() {
     let mut driver = Driver::working();
     driver.complete();

@@ -139,6 +139,7 @@ impl Translator {
         }
         self.remember(part, What::Whole { ids: Vec::new(), len: 0 });
         self.thread(&part.session).finish.clone_from(&part.reason);
+        self.stepped.insert(part.session.clone());
         let Some(tokens) = &part.tokens else { return };
         let usage = blocks::usage(tokens, part.cost, context);
         self.spent.add(&usage);
