@@ -23,7 +23,7 @@ use crate::{
 /// Arguments of the verb.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Which agent: claude-code, gemini-cli, opencode, codex, or codex-acp and gemini-acp for ACP.
+    /// Which agent: claude-code, gemini-cli, opencode, codex, or codex-acp, gemini-acp and opencode-acp for ACP.
     agent: String,
     /// What it is to do: a name of the table, or any name with `--prompt`.
     scenario: String,
@@ -57,9 +57,9 @@ const SCENARIOS: &[(&str, &str, &[&str])] = &[
 /// How an agent is started and how its recordings are called.
 struct Shape {
     /// Its adapter.
-    adapter: &'static str,
+    adapter: String,
     /// The program that `warren agents install` brings.
-    program: &'static str,
+    program: String,
     /// The profile's command, for an agent that speaks ACP.
     command: Option<&'static str>,
     /// The recording holds both directions.
@@ -69,44 +69,44 @@ struct Shape {
     subagents: &'static str,
 }
 
-fn shape(agent: &str) -> Result<Shape> {
-    let of = |adapter, stream, main, subagents| Shape {
-        adapter,
-        program: adapter,
+/// What is said here is what differs: any agent that has an adapter and a program is recorded as the last arm says.
+fn shape(agent: &str) -> Shape {
+    let of = |stream, main, subagents| Shape {
+        adapter: agent.to_owned(),
+        program: agent.to_owned(),
         command: None,
         both: false,
         stream,
         main,
         subagents,
     };
-    let acp = |program, command| Shape {
-        program,
+    let acp = |program: &str, command| Shape {
+        adapter: "acp".to_owned(),
+        program: program.to_owned(),
         command: Some(command),
         both: true,
-        ..of("acp", "in.jsonl", "main", "subagents")
+        ..of("in.jsonl", "main", "subagents")
     };
-    Ok(match agent {
-        "claude-code" => of("claude-code", "in.jsonl", "transcript.jsonl", "subagents"),
-        "gemini-cli" => of("gemini-cli", "stream.jsonl", "chats/session.jsonl", "chats/session"),
-        "opencode" => of("opencode", "events.sse", "messages.json", "subagents"),
-        "codex" => Shape { both: true, ..of("codex", "stream.jsonl", "rollout.jsonl", "subagents") },
+    match agent {
+        "gemini-cli" => of("stream.jsonl", "chats/session.jsonl", "chats/session"),
+        "opencode" => of("events.sse", "messages.json", "subagents"),
+        "codex" => Shape { both: true, ..of("stream.jsonl", "rollout.jsonl", "subagents") },
         "codex-acp" => acp("codex-acp", "codex-acp"),
         "gemini-acp" => acp("gemini-cli", "gemini-cli --acp"),
-        other => {
-            bail!("`{other}` cannot be recorded\nhint: see `cargo xtask record --help` for those that can")
-        }
-    })
+        "opencode-acp" => acp("opencode", "opencode acp"),
+        _ => of("in.jsonl", "transcript.jsonl", "subagents"),
+    }
 }
 
 /// Runs the verb.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let shape = shape(&args.agent)?;
+    let shape = shape(&args.agent);
     let (prompt, settings) = scenario(args)?;
     packages::ensure(&[packages::bubblewrap()])?;
     let workspace = Workspace::load_members(&workspace::root()?)?;
     let (root, target) = (&workspace.workspace_root, &workspace.target_directory);
     build(root)?;
-    let installed = install(target, shape.program)?;
+    let installed = install(target, &shape.program)?;
     let place = target.join("record").join(format!("{}-{}", args.agent, args.scenario));
     if place.exists() {
         fs::remove_dir_all(&place).with_context(|| format!("failed to empty `{}`", place.display()))?;
@@ -116,11 +116,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let model = DemoModel::start(target)?;
     let mut drive = sandboxed(target, &place);
-    drive.args(["/drive", shape.adapter, "/home/agent", "/workspace", &prompt, "record=/kept", "quiet=1"]);
+    drive.args(["/drive", &shape.adapter, "/home/agent", "/workspace", &prompt, "record=/kept", "quiet=1"]);
     drive.args(model.addresses()).arg(format!(
         "program:{}={}",
         shape.program,
-        installed.words(shape.program)
+        installed.words(&shape.program)
     ));
     drive.args(shape.both.then_some("both=1"));
     drive.args(shape.command.map(|command| format!("command={command}"))).args(settings);

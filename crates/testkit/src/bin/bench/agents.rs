@@ -33,22 +33,60 @@ console.log(best);
 pub(crate) fn measure(table: &mut Table) {
     let claude = adapter("claude-code").expect("it is there");
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/fixtures/claude-code");
-    let transcript = repeated(&recordings(&fixtures, "transcript.jsonl"), as_kept);
+    let kept = recordings(&fixtures, "transcript.jsonl");
+    let what = format!("{MEGABYTES} MB transcript of Claude Code to blocks");
+    transcript(table, claude, &what, &repeated(&kept, as_kept));
+    transcript(table, claude, "the same, of short lines", &repeated(&kept, as_kept_short));
+    let printed = recordings(&fixtures, "in.jsonl");
+    live(table, claude, "output of Claude Code, live", &repeated(&printed, as_printed));
+    live(table, claude, "the same, of shorter lines", &repeated(&printed, str::to_owned));
+}
+
+fn transcript(table: &mut Table, claude: &dyn Adapter, what: &str, transcript: &str) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("transcript.jsonl");
-    fs::write(&file, &transcript).unwrap();
+    fs::write(&file, transcript).unwrap();
     let ours = best(|| claude.parse(transcript.as_bytes(), &[]));
     let reference = node(&file).map_or_else(
         || "no node here".to_owned(),
         |node| format!("{node:.0} ms JSON.parse (× {:.2})", node / (ours * 1e3)),
     );
-    let what = format!("{MEGABYTES} MB transcript of Claude Code to blocks");
+    let what = format!("{what} ({} bytes a line)", mean_line(transcript));
     table.row(&what, format!("{:.0} ms", ours * 1e3), reference, "≥ 2 × as fast");
+    let peak = peak_of_a_parse(&file) / transcript.len() as f64;
+    table.row("memory of that, the file included", format!("{peak:.2} × the file"), "", "≤ 2 ×");
+}
 
-    let output = repeated(&recordings(&fixtures, "in.jsonl"), as_printed);
-    let ours = best(|| decode(claude, &output));
+fn live(table: &mut Table, claude: &dyn Adapter, what: &str, output: &str) {
+    let ours = best(|| decode(claude, output));
     let rate = output.len() as f64 / 1e6 / ours;
-    table.row("output of Claude Code, live", format!("{rate:.0} MB/s"), "", "≥ 300 MB/s");
+    let what = format!("{what} ({} bytes a line)", mean_line(output));
+    table.row(&what, format!("{rate:.0} MB/s"), "", "≥ 300 MB/s");
+}
+
+fn mean_line(text: &str) -> usize {
+    text.len() / text.split('\n').count()
+}
+
+/// The most memory, in bytes, that a process of its own needed to read a file and make blocks of it.
+fn peak_of_a_parse(file: &Path) -> f64 {
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program).arg(PARSE_ONCE).arg(file).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().parse().expect("a number of bytes")
+}
+
+/// What such a process is told to do, before the file.
+pub(crate) const PARSE_ONCE: &str = "parse-once";
+
+/// Parses a file and prints the most memory that this took, in bytes.
+pub(crate) fn parse_once(file: &Path) {
+    let bytes = fs::read(file).unwrap();
+    let parsed = adapter("claude-code").expect("it is there").parse(&bytes, &[]);
+    assert!(!parsed.conversations.main().is_empty());
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux");
+    let kilobytes: f64 = peak.trim().trim_end_matches(" kB").parse().expect("kilobytes");
+    println!("{}", kilobytes * 1024.0);
 }
 
 fn decode(claude: &dyn Adapter, output: &str) {
@@ -107,17 +145,22 @@ fn as_printed(line: &str) -> String {
 
 /// The same for a transcript; and the answers of tools are as long as those of real work: a part of a program.
 fn as_kept(line: &str) -> String {
-    let usual = format!(
-        r#","userType":"external","entrypoint":"sdk-cli","cwd":"/workspace","gitBranch":"HEAD","sessionId":"{ID}"}}"#
-    );
     if !line.contains(r#""tool_result""#) {
-        return with_fields(line, &usual);
+        return as_kept_short(line);
     }
     let program = include_str!("agents.rs");
     let mut line: Value = serde_json::from_str(line).unwrap();
     line["message"]["content"][0]["content"] = json!(program);
     line["toolUseResult"] = json!({"type": "text", "file": {"content": program}});
-    with_fields(&line.to_string(), &usual)
+    as_kept_short(&line.to_string())
+}
+
+/// A line of a transcript with the answers that were recorded.
+fn as_kept_short(line: &str) -> String {
+    let usual = format!(
+        r#","userType":"external","entrypoint":"sdk-cli","cwd":"/workspace","gitBranch":"HEAD","sessionId":"{ID}"}}"#
+    );
+    with_fields(line, &usual)
 }
 
 const ID: &str = "0d6ccc11-51f8-53bf-b90a-34b83f409d28";

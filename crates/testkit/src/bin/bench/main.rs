@@ -35,6 +35,11 @@ const NAMES: [&str; 8] = ["sandbox", "snapshots", "wake", "log", "agents", "mode
 #[tokio::main]
 async fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
+    if let [verb, file] = names.as_slice()
+        && verb == agents::PARSE_ONCE
+    {
+        return agents::parse_once(file.as_ref());
+    }
     if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
         eprintln!(
             "error: there is no measurement `{unknown}`\nhint: the names are {} and web",
