@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::sync::RwLock;
-use warren_domain::{BlobHash, NodeId, Partition, ProjectId};
+use warren_domain::{BlobHash, NodeId, Partition, ProjectId, SessionId};
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, Gateway as ModelGateway};
 use warren_sandbox::{Backend, Layer, Limits};
@@ -249,6 +249,14 @@ pub(crate) struct Shared {
     /// Whoever commits a version reads, whoever removes what no version needs writes.
     pub(crate) gate: Arc<RwLock<()>>,
     pub(crate) directories: Directories,
+}
+
+impl Shared {
+    /// The name under which it is kept how a session's files look. A replay has the name of its session, and must not
+    /// pass for its files.
+    pub(crate) fn place(&self, session: SessionId) -> Option<String> {
+        (self.directories == Directories::Stay).then(|| session.to_string())
+    }
 }
 
 /// Whether sessions' directories are there again tomorrow: only then it is of use to remember how their files look.

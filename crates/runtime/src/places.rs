@@ -104,7 +104,7 @@ impl Places {
             .collect()
     }
 
-    /// Puts the new directories into the place of the old ones, as those of user `uid`.
+    /// Puts the new directories into the place of the old ones, as those of user `uid`. What is in them is its own already.
     pub(crate) fn take_new(&self, uid: u32) -> io::Result<()> {
         for (_, at) in self.roots() {
             let new = at.with_extension("new");
@@ -140,21 +140,12 @@ impl Places {
     }
 }
 
-/// Gives a tree of which nobody but us knows yet to a user, links as links. Who is not root can give nothing, and keeps it.
+/// Gives a directory to a user. Who is not root can give nothing, and keeps it.
 fn give(directory: &Path, uid: u32) -> io::Result<()> {
     match unix_fs::lchown(directory, Some(uid), Some(uid)) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
-        given => given?,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        given => given,
     }
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            give(&entry.path(), uid)?;
-        } else {
-            unix_fs::lchown(entry.path(), Some(uid), Some(uid))?;
-        }
-    }
-    Ok(())
 }
 
 fn remove(directory: &Path) -> io::Result<()> {

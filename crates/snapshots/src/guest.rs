@@ -150,7 +150,7 @@ impl Snapshots {
         let allowed: HashSet<(Hash, u32)> = steps.iter().flat_map(chunks).collect();
         let sizes: Vec<usize> = steps.iter().map(|step| step.node.entries.len()).collect();
         line.say(Message::Write).await?;
-        for Step { root, path, mode, mtime_ns, node } in steps {
+        for Step { root, path, mode, mtime_ns, node, .. } in steps {
             line.say(Message::Directory { root, path, mode, mtime_ns, node: node.encode() }).await?;
         }
         line.say(Message::PlanEnd).await?;
@@ -193,7 +193,7 @@ impl Snapshots {
             let seen = written.remove(&number).unwrap_or_default();
             if seen.len() == *size { seen } else { Vec::new() }
         };
-        Ok((0..).zip(&sizes).map(of).collect())
+        Ok(Written { seen: (0..).zip(&sizes).map(of).collect(), n_moved: 0 })
     }
 }
 

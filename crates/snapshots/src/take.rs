@@ -17,7 +17,7 @@ use crate::{
     Hold, ReadTreeError, Snapshots, TakeError, TreeId, Why, objects,
     pack::Table,
     partition::{Pack, Shelf},
-    places,
+    places::{self, Side},
 };
 
 use taker::Scanned;
@@ -52,6 +52,15 @@ pub struct Source(pub(crate) SourceKind);
 pub(crate) enum SourceKind {
     Directories(Vec<(String, PathBuf)>),
     Guest(Box<dyn Duplex>),
+}
+
+impl SourceKind {
+    fn side(&self) -> Side {
+        match self {
+            SourceKind::Directories(_) => Side::Host,
+            SourceKind::Guest(_) => Side::Guest,
+        }
+    }
 }
 
 /// A stream in both directions.
@@ -136,8 +145,9 @@ impl Snapshots {
         &self,
         partition: &Partition,
         source: Source,
-        request: TakeRequest,
+        mut request: TakeRequest,
     ) -> Result<Taken, TakeError> {
+        request.place = request.place.map(|place| source.0.side().place(&place));
         let began = self.inner.env.now();
         let shelf = self.shelf(partition);
         let hold = shelf.hold();
@@ -293,9 +303,11 @@ impl Snapshots {
         })
     }
 
-    /// Notes what a place looks like, and writes it down while nobody waits for it.
+    /// Notes what a place looks like, and writes down what is new of it while nobody waits for that.
     pub(crate) fn remember(&self, partition: &Partition, place: &str, index: Index) {
-        self.inner.places.put(partition, place, Arc::new(index));
+        if !self.inner.places.put(partition, place, Arc::new(index)) {
+            return;
+        }
         let (snapshots, partition, place) = (self.clone(), partition.clone(), place.to_owned());
         // Nobody waits for it: if it does not come to pass, the next server reads more.
         drop(spawn_blocking(move || snapshots.inner.places.save(&partition, &place)));

@@ -11,6 +11,8 @@ mod damage;
 mod ground;
 #[path = "suite/hostile.rs"]
 mod hostile;
+#[path = "suite/moving.rs"]
+mod moving;
 #[path = "suite/reading.rs"]
 mod reading;
 #[path = "suite/roundtrip.rs"]

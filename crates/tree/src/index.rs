@@ -1,6 +1,9 @@
 //! What is known of a tree that was seen before: the tree itself, and how its files looked on disk.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use crate::{
     Directory, Entry, Hash, Totals, What,
@@ -15,6 +18,8 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     dirs: Vec<Arc<KnownDir>>,
+    /// In which directory each is, once somebody wanted to know. Shared by all that have the same ones.
+    parents: Arc<OnceLock<Vec<u32>>>,
 }
 
 /// A directory.
@@ -81,11 +86,20 @@ pub struct UnusableScan {
 /// Deeper than any path the kernel takes.
 const MAX_DEPTH: usize = 2100;
 
+impl KnownDir {
+    /// What had this name.
+    #[must_use]
+    pub fn get(&self, name: &[u8]) -> Option<&Known> {
+        let at = self.entries.binary_search_by(|known| (*known.entry.name).cmp(name)).ok()?;
+        self.entries.get(at)
+    }
+}
+
 impl Index {
     /// Of directories that refer to each other by their places in the list.
     #[must_use]
     pub fn new(dirs: Vec<Arc<KnownDir>>) -> Self {
-        Self { dirs }
+        Self { dirs, parents: Arc::default() }
     }
 
     /// What the tree is known by; nothing if there is no tree.
@@ -100,6 +114,22 @@ impl Index {
         &self.dirs
     }
 
+    /// Whether this is the very same as another: not compared by what they hold, but by being shared.
+    #[must_use]
+    pub fn is_same(&self, other: &Index) -> bool {
+        self.changed_since(other).is_some_and(|changed| changed.is_empty())
+    }
+
+    /// The numbers of the directories that it does not share with an older one; `None` if it has fewer.
+    #[must_use]
+    pub fn changed_since(&self, older: &Index) -> Option<Vec<u32>> {
+        let is_shared = |(number, dir): &(u32, &Arc<KnownDir>)| {
+            older.dirs.get(*number as usize).is_some_and(|old| Arc::ptr_eq(old, dir))
+        };
+        let changed = || (0..).zip(&self.dirs).filter(|dir| !is_shared(dir)).map(|(number, _)| number);
+        (self.dirs.len() >= older.dirs.len()).then(|| changed().collect())
+    }
+
     /// The directory of a root.
     #[must_use]
     pub fn root(&self, name: &[u8]) -> Option<u32> {
@@ -109,6 +139,9 @@ impl Index {
 
     /// Makes the tree that a scan over this one found.
     pub fn merge(&self, found: Vec<FoundDir>) -> Result<Merged, UnusableScan> {
+        if found.is_empty() && self.tree().is_some() {
+            return Ok(Merged { index: self.clone(), changes: Changes::default(), nodes: Vec::new() });
+        }
         let n_found = found.len();
         let found: HashMap<DirRef, FoundDir> = found.into_iter().map(|dir| (dir.at, dir)).collect();
         if found.len() != n_found {
@@ -121,9 +154,11 @@ impl Index {
             dirs: self.dirs.clone(),
             changes: Changes::default(),
             nodes: Vec::new(),
+            is_reshaped: false,
         };
         if merge.dirs.is_empty() {
             merge.dirs.push(Arc::default());
+            merge.is_reshaped = true;
         }
         let changed = self.tree().is_none() || merge.dirty.first().copied().unwrap_or(true);
         if changed {
@@ -132,25 +167,17 @@ impl Index {
         if !merge.found.is_empty() {
             return Err(UnusableScan { what: "a directory is nowhere in the tree" });
         }
-        Ok(Merged {
-            index: Index { dirs: merge.dirs }.compacted(),
-            changes: merge.changes,
-            nodes: merge.nodes,
-        })
+        let index = if merge.is_reshaped {
+            Index::new(merge.dirs).compacted()
+        } else {
+            Index { dirs: merge.dirs, parents: self.parents.clone() }
+        };
+        Ok(Merged { index, changes: merge.changes, nodes: merge.nodes })
     }
 
     /// Which directories have to be made anew: those told of, and all above them.
     fn dirty(&self, found: &HashMap<DirRef, FoundDir>) -> Vec<bool> {
-        let mut parents = vec![0_u32; self.dirs.len()];
-        for (number, dir) in (0_u32..).zip(&self.dirs) {
-            for known in &dir.entries {
-                if let (What::Directory(_), Some(parent)) =
-                    (&known.entry.what, parents.get_mut(known.child as usize))
-                {
-                    *parent = number;
-                }
-            }
-        }
+        let parents = self.parents.get_or_init(|| self.find_parents());
         let mut dirty = vec![false; self.dirs.len()];
         for at in found.keys() {
             let DirRef::Base(mut number) = *at else { continue };
@@ -162,6 +189,20 @@ impl Index {
             }
         }
         dirty
+    }
+
+    fn find_parents(&self) -> Vec<u32> {
+        let mut parents = vec![0_u32; self.dirs.len()];
+        for (number, dir) in (0_u32..).zip(&self.dirs) {
+            for known in &dir.entries {
+                if let (What::Directory(_), Some(parent)) =
+                    (&known.entry.what, parents.get_mut(known.child as usize))
+                {
+                    *parent = number;
+                }
+            }
+        }
+        parents
     }
 
     /// Without the directories that no longer belong to the tree, once they are many.
@@ -182,7 +223,7 @@ impl Index {
             dirs[at] = Arc::new(dir);
             at += 1;
         }
-        Self { dirs }
+        Self::new(dirs)
     }
 
     fn count_reachable(&self) -> usize {
@@ -206,6 +247,8 @@ struct Merge<'a> {
     dirs: Vec<Arc<KnownDir>>,
     changes: Changes,
     nodes: Vec<(Hash, Vec<u8>)>,
+    /// Directories came or went.
+    is_reshaped: bool,
 }
 
 impl<'a> Merge<'a> {
@@ -257,6 +300,7 @@ impl<'a> Merge<'a> {
                 number
             }
             DirRef::New(_) => {
+                self.is_reshaped = true;
                 self.dirs.push(dir);
                 (self.dirs.len() - 1) as u32
             }
@@ -282,6 +326,9 @@ impl<'a> Merge<'a> {
     }
 
     fn count(&mut self, before: Option<&Entry>, after: Option<&Entry>) {
+        let is_directory =
+            |entry: Option<&Entry>| matches!(entry, Some(Entry { what: What::Directory(_), .. }));
+        self.is_reshaped |= is_directory(before) != is_directory(after);
         // A directory that is new was counted when it was made; one that is gone never is.
         let gone = |entry: &Entry| entry.totals().files;
         let come = |entry: &Entry| u64::from(!matches!(entry.what, What::Directory(_)));

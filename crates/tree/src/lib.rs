@@ -27,4 +27,4 @@ pub use code::{Decoder, Encoder, Malformed};
 pub use cut::{MAX_CHUNK, hash_content};
 pub use hash::{Hash, ParseHashError};
 pub use index::{Changes, Index, Known, KnownDir, Merged, Seen, UnusableScan};
-pub use node::{Directory, Entry, File, Name, Node, Piece, Totals, What, is_legal_name};
+pub use node::{Directory, Entry, File, Name, Node, Piece, Totals, What, encode_entries, is_legal_name};

@@ -120,7 +120,7 @@ impl Node {
 }
 
 /// The stored form of a node with these entries, which must be in order.
-pub(crate) fn encode_entries<'a>(entries: impl ExactSizeIterator<Item = &'a Entry>) -> Vec<u8> {
+pub fn encode_entries<'a>(entries: impl ExactSizeIterator<Item = &'a Entry>) -> Vec<u8> {
     let mut encoder = Encoder::new();
     encoder.byte(VERSION);
     encoder.uint(entries.len() as u64);

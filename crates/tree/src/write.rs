@@ -1,9 +1,11 @@
 //! Writing a tree to a disk: into directories that are there and empty, and never outside them.
 //!
 //! One thread is fed with directories and makes them; several others write files, and ask for the content as they need it.
-//! Every file is made new, beneath its root and through no link. Nothing is synced: whoever wants the tree to survive a
-//! loss of power syncs the file system once, at the end.
+//! Every file is made new, beneath its root and through no link; or, where one is known to be in a directory that is to be
+//! replaced, moved from there, once all that has to be made is made. Nothing is synced: whoever wants the tree to survive
+//! a loss of power syncs the file system once, at the end.
 
+mod before;
 mod file;
 
 use std::{
@@ -20,8 +22,8 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, Mode, OFlags, ResolveFlags, Timespec, Timestamps, chmodat, mkdirat, open, openat, openat2,
-        utimensat,
+        AtFlags, Gid, Mode, OFlags, ResolveFlags, Timespec, Timestamps, Uid, chmodat, chownat, mkdirat, open,
+        openat, openat2, utimensat,
     },
     io::Errno,
 };
@@ -44,6 +46,10 @@ const BYTES_PER_JOB: u64 = 1024 * 1024;
 pub struct Options {
     /// The trees, by name: directories that are there and empty.
     pub roots: Vec<(String, PathBuf)>,
+    /// What is to be replaced, by the same names: files that are known to be what is wanted are moved from there.
+    pub before: Vec<(String, PathBuf)>,
+    /// Which user and group it is given to. Who may give nothing keeps it.
+    pub owner: Option<u32>,
     /// How many threads write; as many as there are processors if zero.
     pub threads: usize,
 }
@@ -94,8 +100,14 @@ pub enum WriteError {
     Stopped(#[from] Stop),
 }
 
-/// What became of the files of each directory, in the order in which they were fed.
-pub type Written = Vec<Vec<Seen>>;
+/// What became of a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// How the files of each directory look, in the order in which they were fed.
+    pub seen: Vec<Vec<Seen>>,
+    /// How many files were moved from what was there before.
+    pub n_moved: u64,
+}
 
 /// Writes the directories that `feed` gives.
 pub fn write<C: Content>(
@@ -105,9 +117,12 @@ pub fn write<C: Content>(
 ) -> Result<Written, WriteError> {
     let shared = Shared {
         roots: open_roots(options)?,
+        before: before::Before::open(&options.before),
+        owner: options.owner,
         failed: Mutex::new(None),
         has_failed: AtomicBool::new(false),
         written: Mutex::new(HashMap::new()),
+        to_move: Mutex::new(Vec::new()),
     };
     let n_threads = match options.threads {
         0 => thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 8)),
@@ -132,18 +147,24 @@ pub fn write<C: Content>(
     if let Some(error) = shared.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }
+    let n_moved = shared.move_all(content)?;
     feeder.finish()?;
     let n_made = feeder.made.len();
     let mut written = shared.written.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok((0..n_made).map(|number| written.remove(&number).unwrap_or_default()).collect())
+    let seen = (0..n_made).map(|number| written.remove(&number).unwrap_or_default()).collect();
+    Ok(Written { seen, n_moved })
 }
 
 /// What the threads share.
 struct Shared {
     roots: Vec<(String, OwnedFd)>,
+    before: before::Before,
+    owner: Option<u32>,
     failed: Mutex<Option<WriteError>>,
     has_failed: AtomicBool,
     written: Mutex<HashMap<usize, Vec<Seen>>>,
+    /// What need not be made: it is moved when the rest is there, so that a failure leaves all as it was.
+    to_move: Mutex<Vec<Job>>,
 }
 
 /// Some entries of a directory, all in one piece of work.
@@ -152,9 +173,17 @@ struct Job {
     number: usize,
     root: usize,
     path: Vec<u8>,
-    /// The place of each among the directory's entries.
-    entries: Vec<(usize, Entry)>,
+    entries: Vec<Wanted>,
     n_entries: usize,
+}
+
+/// Something that is to be in a directory.
+struct Wanted {
+    /// Its place among the directory's entries.
+    at: usize,
+    entry: Entry,
+    /// What it looks like where it is now; nothing if it is not known to be anywhere.
+    known: Seen,
 }
 
 /// Takes directories, each after the one it is in.
@@ -173,11 +202,12 @@ struct Made {
 }
 
 impl Feed<'_> {
-    /// The content of a root.
-    pub fn root(&mut self, name: &str, node: &Node) -> Result<(), WriteError> {
+    /// The content of a root. Of entries that are in the same place of what is to be replaced, `known` says how they
+    /// look there.
+    pub fn root(&mut self, name: &str, node: &Node, known: &[Seen]) -> Result<(), WriteError> {
         let root = self.shared.roots.iter().position(|(root, _)| root == name);
         let unknown = || WriteError::Root { name: name.to_owned(), source: Errno::NOENT };
-        self.fill(root.ok_or_else(unknown)?, Vec::new(), None, node)
+        self.fill((root.ok_or_else(unknown)?, Vec::new()), None, node, known)
     }
 
     /// A directory: beneath which root, where, what it is to look like, and what is in it.
@@ -187,6 +217,7 @@ impl Feed<'_> {
         path: &[u8],
         look: (u16, i64),
         node: &Node,
+        known: &[Seen],
     ) -> Result<(), WriteError> {
         let root = self.shared.roots.iter().position(|(root, _)| root == name);
         let root = root.ok_or(WriteError::Root { name: name.to_owned(), source: Errno::NOENT })?;
@@ -196,15 +227,15 @@ impl Feed<'_> {
         }
         let made = self.shared.open(root, parent).and_then(|parent| mkdirat(parent, own, Mode::RWXU));
         made.map_err(|source| self.shared.failure("make the directory", root, path, source))?;
-        self.fill(root, path.to_vec(), Some(look), node)
+        self.fill((root, path.to_vec()), Some(look), node, known)
     }
 
     fn fill(
         &mut self,
-        root: usize,
-        path: Vec<u8>,
+        (root, path): (usize, Vec<u8>),
         look: Option<(u16, i64)>,
         node: &Node,
+        known: &[Seen],
     ) -> Result<(), WriteError> {
         let number = self.made.len();
         let n_entries = node.entries.len();
@@ -215,7 +246,8 @@ impl Feed<'_> {
                 continue;
             }
             bytes += entry.totals().bytes;
-            entries.push((at, entry.clone()));
+            let known = known.get(at).copied().unwrap_or_default();
+            entries.push(Wanted { at, entry: entry.clone(), known });
             if entries.len() >= FILES_PER_JOB || bytes >= BYTES_PER_JOB {
                 let entries = std::mem::take(&mut entries);
                 self.push(Job { number, root, path: path.clone(), entries, n_entries })?;
@@ -248,6 +280,8 @@ impl Feed<'_> {
                 .open(made.root, parent)
                 .and_then(|parent| openat(parent, own, flags, Mode::empty()));
             let directory = directory.map_err(failed)?;
+            give(self.shared.owner, |uid, gid| chownat(&directory, ".", uid, gid, AtFlags::empty()))
+                .map_err(failed)?;
             utimensat(&directory, ".", &times(mtime_ns), AtFlags::empty()).map_err(failed)?;
             if mode != 0o700 {
                 chmodat(&directory, ".", Mode::from_raw_mode(mode.into()), AtFlags::empty())
@@ -267,32 +301,69 @@ impl Shared {
             if self.has_failed.load(Ordering::Relaxed) {
                 continue;
             }
-            if let Err(error) = self.carry_out(&job, content) {
+            if let Err(error) = self.carry_out(job, content) {
                 self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 self.has_failed.store(true, Ordering::Relaxed);
             }
         }
     }
 
-    fn carry_out(&self, job: &Job, content: &impl Content) -> Result<(), WriteError> {
+    fn carry_out(&self, job: Job, content: &impl Content) -> Result<(), WriteError> {
+        let Job { number, root, path, entries, n_entries } = job;
+        let (there, missing) = self.before.split(&self.roots[root].0, &path, entries);
+        if !there.is_empty() {
+            let job = Job { number, root, path: path.clone(), entries: there, n_entries };
+            self.to_move.lock().unwrap_or_else(PoisonError::into_inner).push(job);
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let job = Job { number, root, path, entries: missing, n_entries };
+        let seen = self.place(&job)?.write(&job.entries, content)?;
+        self.note(&job, seen);
+        Ok(())
+    }
+
+    /// Moves what is there already; what is not there after all is made. Says how many were moved.
+    fn move_all(&self, content: &impl Content) -> Result<u64, WriteError> {
+        let jobs = std::mem::take(&mut *self.to_move.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut n_moved = 0;
+        for job in jobs {
+            let place = self.place(&job)?;
+            let before = self.before.directory(&self.roots[job.root].0, &job.path);
+            let mut seen = Vec::with_capacity(job.entries.len());
+            for wanted in &job.entries {
+                let moved = before.as_ref().and_then(|before| before.give(wanted, &place));
+                n_moved += u64::from(moved.is_some());
+                match moved {
+                    Some(moved) => seen.push(moved),
+                    None => seen.extend(place.write(std::slice::from_ref(wanted), content)?),
+                }
+            }
+            self.note(&job, seen);
+        }
+        Ok(n_moved)
+    }
+
+    /// Where the files of a job go.
+    fn place<'a>(&'a self, job: &'a Job) -> Result<file::Place<'a>, WriteError> {
         let opened = self.open(job.root, &job.path);
         let directory =
             opened.map_err(|source| self.failure("open the directory", job.root, &job.path, source))?;
-        let place = file::Place {
-            directory,
-            failure: &|doing, name, source| {
-                let path =
-                    if job.path.is_empty() { name.to_vec() } else { [&job.path, &b"/"[..], name].concat() };
-                self.failure(doing, job.root, &path, source)
-            },
-        };
-        let seen = place.write(&job.entries, content)?;
+        let failure = Box::new(|doing, name: &[u8], source| {
+            let path =
+                if job.path.is_empty() { name.to_vec() } else { [&job.path, &b"/"[..], name].concat() };
+            self.failure(doing, job.root, &path, source)
+        });
+        Ok(file::Place { directory, owner: self.owner, failure })
+    }
+
+    fn note(&self, job: &Job, seen: Vec<Seen>) {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         let all = written.entry(job.number).or_insert_with(|| vec![Seen::default(); job.n_entries]);
-        for ((at, _), seen) in job.entries.iter().zip(seen) {
-            all[*at] = seen;
+        for (wanted, seen) in job.entries.iter().zip(seen) {
+            all[wanted.at] = seen;
         }
-        Ok(())
     }
 
     fn open(&self, root: usize, path: &[u8]) -> Result<OwnedFd, Errno> {
@@ -309,6 +380,18 @@ impl Shared {
     fn failure(&self, doing: &'static str, root: usize, path: &[u8], source: Errno) -> WriteError {
         let path = [self.roots[root].0.as_bytes(), b"/", path].concat();
         WriteError::Make { doing, path: String::from_utf8_lossy(&path).into_owned(), source }
+    }
+}
+
+/// Gives something away, if it is to be given and we may.
+fn give(
+    owner: Option<u32>,
+    chown: impl FnOnce(Option<Uid>, Option<Gid>) -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    let Some(owner) = owner else { return Ok(()) };
+    match chown(Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner))) {
+        Err(Errno::PERM) => Ok(()),
+        given => given,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Versions: conversation and files together, read, compared, restored and forked.
 
+use std::os::unix::fs::MetadataExt;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use warren_domain::{Seq, SessionId};
@@ -98,6 +100,58 @@ async fn a_restored_version_is_a_new_one_with_files_and_memory_as_they_were() {
     assert!(answer.contains("ananas") && !answer.contains("banana"), "{answer}");
     let again = list(&client, session).await;
     assert_eq!(again["versions"].as_array().unwrap().len(), 8, "nothing that was is gone");
+}
+
+#[tokio::test]
+async fn a_restore_moves_what_is_there_and_writes_the_rest() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo same > same.txt && echo one > other.txt").await;
+    // A file has to be a little older than the version that knows how it looks.
+    client.run(session, "run: echo two > other.txt").await;
+    let shown = client.get(&format!("/api/sessions/{session}")).await.expect(StatusCode::OK);
+    let tree =
+        server.directory().join("workspaces").join(shown["workspaceId"].as_str().unwrap()).join("tree");
+    let inode = |name: &str| std::fs::metadata(tree.join(name)).expect("a file").ino();
+    let (same, other) = (inode("same.txt"), inode("other.txt"));
+    client.post(&of(session, "restore"), &json!({"version": 1})).await.expect(StatusCode::OK);
+    let looked = client.run(session, "run: cat same.txt other.txt && echo more >> same.txt").await;
+    assert!(said(&looked).contains("same\none"), "{}", said(&looked));
+    assert_eq!(inode("same.txt"), same, "it is the same file");
+    assert_ne!(inode("other.txt"), other);
+    assert_eq!(file(&client, session, 4, "same.txt").await, (200, json!("same\nmore\n")));
+}
+
+#[tokio::test]
+async fn the_start_is_a_version_that_can_be_read_compared_forked_and_gone_back_to() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo one > a.txt").await;
+    let start = client.get(&of(session, "versions/0")).await.expect(StatusCode::OK);
+    assert_eq!((&start["version"], &start["sizeBytes"]), (&json!(0), &json!(0)));
+    let listed = client.get(&of(session, "versions/0/files")).await.expect(StatusCode::OK);
+    assert_eq!(listed["entries"], json!([]));
+    assert_eq!(file(&client, session, 0, "a.txt").await.0, 404);
+    for (path, change) in [("versions/1/diff", "added"), ("versions/0/diff?against=1", "removed")] {
+        let diff = client.get(&of(session, path)).await.expect(StatusCode::OK);
+        let [only] = &diff["files"].as_array().expect("files")[..] else { panic!("{diff:#}") };
+        assert_eq!((&only["path"], &only["change"]), (&json!("a.txt"), &json!(change)));
+    }
+    let forked = client.post(&of(session, "fork"), &json!({"version": 0})).await.expect(StatusCode::CREATED);
+    let fork: SessionId = forked["sessionId"].as_str().unwrap().parse().unwrap();
+    let looked = client.run(fork, "run: test ! -e a.txt && echo empty").await;
+    assert!(said(&looked).contains("empty"), "{}", said(&looked));
+
+    let made = client.post(&of(session, "restore"), &json!({"version": 0})).await.expect(StatusCode::OK);
+    assert_eq!((&made["version"], &made["restored"]), (&json!(2), &json!(0)));
+    assert_eq!(made["files"], json!({"added": 0, "changed": 0, "removed": 1}));
+    let looked = client.run(session, "run: test ! -e a.txt && echo empty").await;
+    assert!(said(&looked).contains("empty"), "{}", said(&looked));
+    let back = client.post(&of(session, "restore"), &json!({"version": 1})).await.expect(StatusCode::OK);
+    assert_eq!(back["files"], json!({"added": 1, "changed": 0, "removed": 0}));
+    assert_eq!(said(&client.run(session, "run: cat a.txt").await).matches("one").count(), 1);
 }
 
 #[tokio::test]

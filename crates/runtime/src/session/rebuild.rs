@@ -63,7 +63,8 @@ pub(super) async fn rebuild(
     note(places, latest.version).await.map(|()| from)
 }
 
-/// Writes a tree into new directories, which then take the place of the old ones.
+/// Writes a tree into new directories, which then take the place of the old ones. What is in those already is moved, and
+/// not written again: nobody believes them from here on, whatever happens.
 async fn write(
     identity: &Identity,
     shared: &Shared,
@@ -74,7 +75,9 @@ async fn write(
     let make = places.clone();
     let new = tokio::task::spawn_blocking(move || make.make_new()).await;
     let new = new.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
-    let restored = shared.parts.snapshots.restore(&identity.partition, tree, Target::directories(new), None);
+    let target = Target::directories(new).in_place_of(places.roots()).owned_by(uid);
+    let place = shared.place(identity.session);
+    let restored = shared.parts.snapshots.restore(&identity.partition, tree, target, place.as_deref());
     restored.await.map_err(|error| StartFailure {
         code: ErrorCode::DataDamaged,
         message: format!("version {version} could not be put back: {}", chain(&error)),

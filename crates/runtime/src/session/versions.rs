@@ -17,7 +17,7 @@ use super::{
     start::chain,
     tree::{NotATree, counts, tree_id},
 };
-use crate::{api::SessionError, options::Directories, places::Places, recorder::RecordError};
+use crate::{api::SessionError, places::Places, recorder::RecordError};
 
 /// How long a tree may take. A guest that takes longer does not hold up the session for ever.
 const TAKE: Duration = Duration::from_secs(600);
@@ -149,10 +149,8 @@ impl SessionTask {
         self.sandbox.ready().ok_or(PrepareError::NoSandbox)?;
         let source = Source::directories(self.places().roots());
         let taking = async {
-            // A replay has the name of its session, and must not pass for its files.
-            let stays = self.shared.directories == Directories::Stay;
             let request = TakeRequest {
-                place: stays.then(|| self.identity.session.to_string()),
+                place: self.shared.place(self.identity.session),
                 base,
                 excludes: self.shared.options.excludes.clone(),
             };

@@ -143,7 +143,7 @@ async fn a_tree_that_changes_while_it_is_read_is_never_corrupt() {
                 fs::write(directory.join("file"), vec![n; 100_000 + usize::from(n) * 1_000]).expect("writes");
                 fs::create_dir_all(workspace.join(format!("moving-{}", n % 4)).join("a/b")).expect("makes");
                 // Whether it was there is of no interest.
-                _ = fs::remove_dir_all(workspace.join(format!("moving-{}", (n + 2) % 4)));
+                _ = fs::remove_dir_all(workspace.join(format!("moving-{}", n.wrapping_add(2) % 4)));
             }
         });
         let mut trees = Vec::new();

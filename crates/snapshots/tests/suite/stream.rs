@@ -31,7 +31,7 @@ fn roots(path: PathBuf) -> Vec<(String, PathBuf)> {
     vec![("workspace".to_owned(), path)]
 }
 
-async fn take(ground: &Ground, base: Option<TreeId>) -> Taken {
+pub(crate) async fn take(ground: &Ground, base: Option<TreeId>) -> Taken {
     let workspace = ground.workspace();
     let stream = other_end(move |input, output| {
         // The host ends the stream when it has all.

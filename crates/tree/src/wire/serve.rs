@@ -53,7 +53,7 @@ pub fn serve_scan(roots: Roots, mut input: impl Read + Send, output: impl Write 
 /// Writes a tree into the roots for whoever is at the other end. Returns when that one has ended the stream.
 pub fn serve_write(roots: Roots, mut input: impl Read + Send, output: impl Write + Send) -> io::Result<()> {
     let Message::Write = read(&mut input)? else { return Err(io::ErrorKind::InvalidData.into()) };
-    let options = write::Options { roots, threads: 0 };
+    let options = write::Options { roots, ..write::Options::default() };
     let line = Line {
         output: Mutex::new(output),
         waiting: Mutex::default(),
@@ -78,7 +78,7 @@ pub fn serve_write(roots: Roots, mut input: impl Read + Send, output: impl Write
         });
         match written {
             Ok(written) => {
-                for (number, seen) in (0..).zip(written) {
+                for (number, seen) in (0..).zip(written.seen) {
                     line.say(&Message::Seen { number, seen })?;
                 }
                 line.end(None)
@@ -94,9 +94,9 @@ fn feed_step(feed: &mut write::Feed<'_>, step: Message) -> Result<(), WriteError
     };
     let node = Node::decode(&node).map_err(|error| WriteError::Unusable { what: error.what })?;
     if path.is_empty() {
-        feed.root(&root, &node)
+        feed.root(&root, &node, &[])
     } else {
-        feed.directory(&root, &path, (mode, mtime_ns), &node)
+        feed.directory(&root, &path, (mode, mtime_ns), &node, &[])
     }
 }
 

@@ -4,12 +4,13 @@ use std::os::fd::OwnedFd;
 
 use rustix::{
     fs::{
-        AtFlags, Mode, OFlags, Stat, fchmod, fstat, ftruncate, futimens, openat, statat, symlinkat, utimensat,
+        AtFlags, Mode, OFlags, Stat, chownat, fchmod, fchown, fstat, ftruncate, futimens, openat, statat,
+        symlinkat, utimensat,
     },
     io::{Errno, pwrite},
 };
 
-use super::{Content, WriteError, times};
+use super::{Content, Wanted, WriteError, give, times};
 use crate::{Entry, File, Hash, Piece, Seen, What};
 
 /// Chunks that are asked for together take about so much.
@@ -21,31 +22,29 @@ const FETCH_BYTES: usize = 1024 * 1024;
 pub struct Stop;
 
 /// Names a failure: what was tried, with what name.
-type Failure<'a> = &'a dyn Fn(&'static str, &[u8], Errno) -> WriteError;
+type Failure<'a> = Box<dyn Fn(&'static str, &[u8], Errno) -> WriteError + 'a>;
 
 /// The directory that is written to.
 pub(super) struct Place<'a> {
     pub(super) directory: OwnedFd,
+    /// To whom what is made here is given.
+    pub(super) owner: Option<u32>,
     pub(super) failure: Failure<'a>,
 }
 
 impl Place<'_> {
     /// Makes these entries. Small files are fetched together; a big one, bit by bit.
-    pub(super) fn write(
-        &self,
-        entries: &[(usize, Entry)],
-        content: &impl Content,
-    ) -> Result<Vec<Seen>, WriteError> {
+    pub(super) fn write(&self, entries: &[Wanted], content: &impl Content) -> Result<Vec<Seen>, WriteError> {
         let mut seen = Vec::with_capacity(entries.len());
         let mut rest = entries;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(group(rest));
-            let wanted: Vec<(Hash, u32)> = now.iter().flat_map(|(_, entry)| chunks(entry)).collect();
+            let wanted: Vec<(Hash, u32)> = now.iter().flat_map(|wanted| chunks(&wanted.entry)).collect();
             let is_one_big = wanted.iter().map(|(_, len)| *len as usize).sum::<usize>() > 2 * FETCH_BYTES;
             let mut fetched =
                 if is_one_big || wanted.is_empty() { Vec::new() } else { content.fetch(&wanted)? }
                     .into_iter();
-            for (_, entry) in now {
+            for Wanted { entry, .. } in now {
                 seen.push(match &entry.what {
                     What::File(file) if is_one_big => self.big_file(entry, file, content)?,
                     What::File(file) => self.file(entry, file, |_| fetched.next().ok_or(Stop))?,
@@ -100,6 +99,7 @@ impl Place<'_> {
         if matches!(file.pieces.last(), Some(Piece::Hole { .. })) {
             ftruncate(&made, file.size).map_err(failed)?;
         }
+        give(self.owner, |uid, gid| fchown(&made, uid, gid)).map_err(failed)?;
         futimens(&made, &times(entry.mtime_ns)).map_err(failed)?;
         let mut stat = fstat(&made).map_err(failed)?;
         // Where the process is told to make files less open than they were.
@@ -113,6 +113,9 @@ impl Place<'_> {
     fn link(&self, entry: &Entry, target: &[u8]) -> Result<Seen, WriteError> {
         let failed = |source| (self.failure)("make the link", &entry.name, source);
         symlinkat(target, &self.directory, &*entry.name).map_err(failed)?;
+        let name = &*entry.name;
+        give(self.owner, |uid, gid| chownat(&self.directory, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW))
+            .map_err(failed)?;
         utimensat(&self.directory, &*entry.name, &times(entry.mtime_ns), AtFlags::SYMLINK_NOFOLLOW)
             .map_err(failed)?;
         let stat = statat(&self.directory, &*entry.name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
@@ -121,10 +124,10 @@ impl Place<'_> {
 }
 
 /// How many entries are fetched together: at least one.
-fn group(entries: &[(usize, Entry)]) -> usize {
+fn group(entries: &[Wanted]) -> usize {
     let mut bytes = 0;
-    let fits = |(_, entry): &&(usize, Entry)| {
-        bytes += chunks(entry).map(|(_, len)| len as usize).sum::<usize>();
+    let fits = |wanted: &&Wanted| {
+        bytes += chunks(&wanted.entry).map(|(_, len)| len as usize).sum::<usize>();
         bytes <= FETCH_BYTES
     };
     entries.iter().take_while(fits).count().max(1)
@@ -155,7 +158,7 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Errno>
     Ok(())
 }
 
-fn look(stat: &Stat) -> Seen {
+pub(super) fn look(stat: &Stat) -> Seen {
     let nanos = i64::try_from(stat.st_ctime_nsec).unwrap_or(0);
     Seen { inode: stat.st_ino, ctime_ns: stat.st_ctime.saturating_mul(1_000_000_000).saturating_add(nanos) }
 }
