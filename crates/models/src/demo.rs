@@ -13,6 +13,7 @@
 //! | `hello` (or anything unknown) | thoughts, then text that says what it is and lists what it can do |
 //! | `think about it` | thoughts and a short answer |
 //! | `run: CMD`, `bash: CMD` | exactly that command in the agent's shell |
+//! | `run N times: CMD` | the same, N times, each by a call of its own |
 //! | `create file NAME with TEXT`, `read file NAME`, `list the files` | the agent's tools for files |
 //! | `show me a failing tool` | a tool that fails, and another way |
 //! | `use tools in parallel` | several calls in one answer |

@@ -5,20 +5,28 @@ use crate::demo::{conversation::Conversation, turn::Turn};
 
 const MAX_SLEEP_S: u64 = 3600;
 const MAX_OUTPUT_MB: u64 = 256;
+const MAX_TIMES: usize = 1000;
 
-pub(in crate::demo) fn is_command(conversation: &Conversation) -> bool {
-    command_in(&conversation.prompt).is_some()
+/// What was asked for: a command, and how often.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked<'a> {
+    command: &'a str,
+    n_times: usize,
 }
 
-/// `run: COMMAND` runs exactly that.
+pub(in crate::demo) fn is_command(conversation: &Conversation) -> bool {
+    asked_in(&conversation.prompt).is_some()
+}
+
+/// `run: COMMAND` runs exactly that; `run N times: COMMAND` so often, one call after the other.
 pub(in crate::demo) fn command(conversation: &Conversation) -> Vec<Turn> {
-    let command = command_in(&conversation.prompt).unwrap_or_default();
+    let Some(Asked { command, n_times }) = asked_in(&conversation.prompt) else { return Vec::new() };
     let failed = conversation.latest().last().is_some_and(|result| result.is_error);
     let verdict = if failed { "The command failed:" } else { "The command says:" };
-    vec![
-        Turn::new().call(conversation.toolbox.bash(command, "Run the command that was given")),
-        Turn::new().say(format!("{verdict}\n\n{}", conversation.latest_quoted())),
-    ]
+    let call = || Turn::new().call(conversation.toolbox.bash(command, "Run the command that was given"));
+    let mut turns: Vec<Turn> = (0..n_times).map(|_| call()).collect();
+    turns.push(Turn::new().say(format!("{verdict}\n\n{}", conversation.latest_quoted())));
+    turns
 }
 
 pub(in crate::demo) fn is_sleep(conversation: &Conversation) -> bool {
@@ -54,33 +62,56 @@ pub(in crate::demo) fn big_output(conversation: &Conversation) -> Vec<Turn> {
     ]
 }
 
-/// What follows `run:` or `bash:` at the beginning of a line, to the end of the text.
-fn command_in(prompt: &str) -> Option<&str> {
+/// What follows `run:`, `bash:` or `run N times:` at the beginning of a line, to the end of the text.
+fn asked_in(prompt: &str) -> Option<Asked<'_>> {
     let mut start = 0;
     for line in prompt.split_inclusive('\n') {
-        for prefix in ["run:", "bash:"] {
-            let rest = &prompt[start..];
-            if rest.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix)) {
-                return Some(rest[prefix.len()..].trim());
-            }
+        let rest = &prompt[start..];
+        if let Some((before, after)) = rest.split_once(':')
+            && let Some(n_times) = times_in(before)
+        {
+            return Some(Asked { command: after.trim(), n_times });
         }
         start += line.len();
     }
     None
 }
 
+/// How often, where these are the words before a command.
+fn times_in(words: &str) -> Option<usize> {
+    let words: Vec<String> = words.split(' ').map(str::to_ascii_lowercase).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["run" | "bash"] => Some(1),
+        ["run", n, "times"] => n.parse().ok().map(|n: usize| n.clamp(1, MAX_TIMES)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::command_in;
+    use super::{Asked, MAX_TIMES, asked_in};
+
+    fn once(command: &str) -> Option<Asked<'_>> {
+        Some(Asked { command, n_times: 1 })
+    }
 
     #[test]
     fn a_command_is_taken_exactly() {
-        assert_eq!(command_in("run: echo 'a  b' | wc -c"), Some("echo 'a  b' | wc -c"));
+        assert_eq!(asked_in("run: echo 'a  b' | wc -c"), once("echo 'a  b' | wc -c"));
         assert_eq!(
-            command_in("Please\nBASH: for i in 1 2\ndo echo $i; done\n"),
-            Some("for i in 1 2\ndo echo $i; done")
+            asked_in("Please\nBASH: for i in 1 2\ndo echo $i; done\n"),
+            once("for i in 1 2\ndo echo $i; done")
         );
-        assert_eq!(command_in("a test run: not this"), None);
-        assert_eq!(command_in("é: x"), None);
+        assert_eq!(asked_in("a test run: not this"), None);
+        assert_eq!(asked_in("é: x"), None);
+    }
+
+    #[test]
+    fn a_command_is_run_as_often_as_asked_for() {
+        assert_eq!(asked_in("run 100 times: true"), Some(Asked { command: "true", n_times: 100 }));
+        assert_eq!(asked_in("Run 3 times: a:b"), Some(Asked { command: "a:b", n_times: 3 }));
+        assert_eq!(asked_in("run 9999999 times: true").map(|asked| asked.n_times), Some(MAX_TIMES));
+        assert_eq!(asked_in("run 0 times: true").map(|asked| asked.n_times), Some(1));
+        assert_eq!(asked_in("run many times: true"), None);
     }
 }

@@ -16,6 +16,7 @@ mod agents;
 mod lines;
 mod log;
 mod models;
+mod replay;
 mod sandbox;
 mod server;
 mod snapshots;
@@ -30,7 +31,8 @@ use table::Table;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured here, in the order in which it is. `cargo xtask bench` knows one more, `web`.
-const NAMES: [&str; 8] = ["sandbox", "snapshots", "wake", "log", "agents", "models", "lines", "server"];
+const NAMES: [&str; 9] =
+    ["sandbox", "snapshots", "wake", "replay", "log", "agents", "models", "lines", "server"];
 
 #[tokio::main]
 async fn main() {
@@ -57,6 +59,9 @@ async fn main() {
     }
     if wants("wake") {
         wake::measure(&mut table).await;
+    }
+    if wants("replay") {
+        replay::measure(&mut table).await;
     }
     if wants("log") {
         log::measure(&mut table).await;
