@@ -88,6 +88,9 @@ pub(crate) enum Verb {
     /// List, read, write and remove the files of a session
     #[command(subcommand)]
     Files(Files),
+    /// List, add and remove what a project's sessions can read as /knowledge
+    #[command(subcommand)]
+    Knowledge(Knowledge),
     /// List what a session made, get it, and open it in a browser
     #[command(subcommand)]
     Artifacts(Artifacts),
@@ -563,6 +566,48 @@ pub(crate) enum Files {
         /// Which one
         path: String,
     },
+}
+
+/// `warren knowledge …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Knowledge {
+    /// List the files
+    List {
+        #[command(flatten)]
+        of: OfProject,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add files, all of them or none; those of the same name are replaced
+    Add {
+        #[command(flatten)]
+        of: OfProject,
+        /// Files of this machine
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The directory in /knowledge that they go to
+        #[arg(long, value_name = "DIRECTORY", default_value = "")]
+        to: String,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a file, or a directory with all in it
+    Rm {
+        #[command(flatten)]
+        of: OfProject,
+        /// Which one, relative to /knowledge
+        path: String,
+    },
+}
+
+/// Whose knowledge it is.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct OfProject {
+    /// Of which project: an id. By default the token's own, or the default one
+    #[arg(long, value_name = "ID", default_value = "default")]
+    pub(crate) project: String,
 }
 
 /// `warren artifacts …`

@@ -28,6 +28,31 @@ pub(crate) struct Client {
     token: Option<String>,
 }
 
+/// A body of several files.
+pub(crate) struct Form {
+    media: String,
+    body: Vec<u8>,
+}
+
+impl Form {
+    /// A form of files with these names. A name has no quotes and no control characters in it.
+    pub(crate) fn of(files: &[(String, Vec<u8>)]) -> Self {
+        // Nobody can have foreseen it, so it is in none of the files.
+        let boundary = warren_env::Env::system().uuid().simple().to_string();
+        let mut body = Vec::new();
+        for (name, content) in files {
+            let head = format!(
+                "--{boundary}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
+            );
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(content);
+            body.extend_from_slice(b"\r\n");
+        }
+        body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+        Self { media: format!("multipart/form-data; boundary={boundary}"), body }
+    }
+}
+
 impl Client {
     /// A client of the server at `url`.
     pub(crate) fn new(url: &str, token: Option<String>) -> Result<Self, CallError> {
@@ -130,6 +155,19 @@ impl Client {
         body: Vec<u8>,
     ) -> Result<T, CallError> {
         self.read(self.request(Method::PUT, path).body(body)).await
+    }
+
+    /// Sends files as a form. They may take their time.
+    pub(crate) async fn post_form<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        form: Form,
+    ) -> Result<T, CallError> {
+        let request = self.request(Method::POST, path).header(header::CONTENT_TYPE, form.media);
+        let response = self.call(request.body(form.body)).await?;
+        let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
+        serde_json::from_slice(&body)
+            .map_err(|source| CallError::Unreadable { url: self.url.clone(), source })
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {

@@ -91,6 +91,7 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Template(args) => verbs::template::run(setting, args, terminal).await,
         Verb::Agents(args) => verbs::agents::run(setting, args, terminal).await,
         Verb::Files(args) => verbs::files::run(setting, args, terminal).await,
+        Verb::Knowledge(args) => verbs::knowledge::run(setting, args, terminal).await,
         Verb::Artifacts(args) => verbs::artifacts::run(setting, args, terminal).await,
         Verb::Tokens(args) => verbs::tokens::run(setting, args, terminal).await,
         Verb::Config(args) => verbs::config::run(setting, &args, terminal),

@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod files;
 pub(crate) mod import;
+pub(crate) mod knowledge;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sessions;

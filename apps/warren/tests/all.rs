@@ -19,6 +19,7 @@ mod suite {
     pub(crate) mod input;
     pub(crate) mod kill;
     pub(crate) mod kill_versions;
+    pub(crate) mod knowledge;
     pub(crate) mod leaving;
     pub(crate) mod life;
     pub(crate) mod metrics;

@@ -211,7 +211,13 @@ pub const KEYS: &[Key] = &[
         "knowledge.base_path",
         Kind::Path,
         "A directory with what sessions can read as `/knowledge`: `<tenant>/<project id>` in it. The tenant of a server \
-         with only one is `default`.",
+         with only one is `default`. By default `knowledge` in the data directory.",
+    ),
+    key(
+        "knowledge.max_bytes",
+        Kind::Size,
+        "How much the knowledge of one project may be after an upload. What the operator puts there by hand counts, but is \
+         not refused.",
     ),
     key(
         "egress.allow",

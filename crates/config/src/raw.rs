@@ -107,7 +107,7 @@ raw! {
 
 raw! {
     /// `[knowledge]`
-    RawKnowledge { base_path: Option<PathBuf>, }
+    RawKnowledge { base_path: Option<PathBuf>, max_bytes: Option<Bytes>, }
 }
 
 raw! {

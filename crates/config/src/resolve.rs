@@ -49,7 +49,7 @@ pub struct Config {
     /// Where browsers see what sessions serve; by the listening port if absent.
     pub preview_base: Option<String>,
     /// What projects' sessions can read.
-    pub knowledge: Option<PathBuf>,
+    pub knowledge: Knowledge,
     /// The model gateway's part.
     pub models: Models,
 }
@@ -126,6 +126,15 @@ pub struct Storage {
     pub outputs_template: Option<PathBuf>,
 }
 
+/// What projects know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Knowledge {
+    /// Has a directory `<tenant>/<project>` for each project.
+    pub base: PathBuf,
+    /// How much a project may be given by uploads.
+    pub max_bytes: u64,
+}
+
 /// What is kept of what was, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
@@ -181,7 +190,10 @@ impl Config {
                 outputs_template: raw.storage.outputs_template_path.map(|path| directory.join(path)),
             },
             preview_base: preview_base(raw.previews.base_url)?,
-            knowledge: raw.knowledge.base_path.map(|path| directory.join(path)),
+            knowledge: Knowledge {
+                base: directory.join(raw.knowledge.base_path.unwrap_or_else(|| "knowledge".into())),
+                max_bytes: raw.knowledge.max_bytes.map_or(1024 * MIB, |Bytes(bytes)| bytes),
+            },
             retention: retention(&raw.retention)?,
             excludes: excludes(raw.versions.exclude)?,
             egress: outside::egress(raw.egress)?,

@@ -33,6 +33,25 @@ impl Gateway {
         self.project_for(identity, Action::Read, project).await
     }
 
+    /// The project that is meant: the one asked for, else the token's own, else the default one.
+    ///
+    /// # Errors
+    /// When there is none, or the identity may not do this to it.
+    pub async fn project_find(
+        &self,
+        identity: &Identity,
+        action: Action,
+        asked: Option<ProjectId>,
+    ) -> Result<ProjectRecord, RequestError> {
+        match asked.or(identity.scope.project()) {
+            Some(project) => self.project_for(identity, action, project).await,
+            None => {
+                authorize(identity, action, Target::Visible)?;
+                self.project_default(&identity.partition).await
+            }
+        }
+    }
+
     /// The project a new session belongs to: the one asked for, else the token's own, else the default one.
     ///
     /// # Errors
@@ -42,13 +61,7 @@ impl Gateway {
         identity: &Identity,
         asked: Option<ProjectId>,
     ) -> Result<ProjectId, RequestError> {
-        match asked.or(identity.scope.project()) {
-            Some(project) => Ok(self.project_for(identity, Action::Write, project).await?.project_id),
-            None => {
-                authorize(identity, Action::Write, Target::Visible)?;
-                Ok(self.project_default(&identity.partition).await?.project_id)
-            }
-        }
+        Ok(self.project_find(identity, Action::Write, asked).await?.project_id)
     }
 
     /// The workspace to share, or `None` for one of the session's own. A workspace of another project is not there.

@@ -1,5 +1,6 @@
 //! What the runtime is asked, and what it answers. The gateway's side of these types knows who asks; this side does not.
 
+mod knowledge;
 mod preview_hosts;
 mod versions;
 mod workspace;
@@ -21,6 +22,7 @@ pub use warren_store::{
     RunRecord, SessionQuery, SessionRecord, UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
 };
 
+pub use knowledge::{Knowledge, KnowledgeList, NewFile, NewFiles, ProjectPlace};
 pub use preview_hosts::{Behind, PreviewBaseError, PreviewHost, PreviewHosts, encoded_path};
 pub(crate) use versions::damaged;
 pub use versions::{
@@ -62,6 +64,8 @@ pub trait Runtime: Send + Sync {
     fn artifacts(&self) -> &dyn ArtifactRecords;
     /// What listens in sandboxes.
     fn previews(&self) -> &dyn Previews;
+    /// What projects know.
+    fn knowledge(&self) -> &dyn Knowledge;
 }
 
 /// Making, finding and ending sessions.

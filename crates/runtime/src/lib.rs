@@ -15,6 +15,7 @@ mod replay;
 
 mod coalesce;
 mod figures;
+mod knowledge;
 mod places;
 mod recorder;
 mod spaces;
@@ -22,5 +23,7 @@ mod template;
 mod volumes;
 
 pub use manager::{RecoverError, SessionManager};
-pub use options::{Known, NoPrograms, Options, Packages, Parts, Program, ProgramError, Programs, Retention};
+pub use options::{
+    KnowledgeOptions, Known, NoPrograms, Options, Packages, Parts, Program, ProgramError, Programs, Retention,
+};
 pub use template::{Given, Template, TemplateError, TemplateFile};

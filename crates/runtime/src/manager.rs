@@ -5,6 +5,7 @@ mod approvals;
 mod artifacts;
 mod files;
 mod imports;
+mod knowledge;
 mod previews;
 mod records;
 mod recovery;
@@ -158,6 +159,10 @@ impl api::Runtime for SessionManager {
     }
 
     fn previews(&self) -> &dyn api::Previews {
+        self
+    }
+
+    fn knowledge(&self) -> &dyn api::Knowledge {
         self
     }
 }

@@ -11,7 +11,7 @@ use warren_sandbox::{Backend, Layer, Limits};
 use warren_snapshots::{DEFAULT_EXCLUDES, Snapshots};
 use warren_store::{Live, Store};
 
-use crate::{api::PreviewHosts, template::Template};
+use crate::{api::PreviewHosts, knowledge::KnowledgeDirectory, template::Template};
 
 /// Numbers and places.
 #[derive(Debug, Clone)]
@@ -48,14 +48,23 @@ pub struct Options {
     pub approvals: Duration,
     /// Where browsers see previews, if they do.
     pub previews: Option<PreviewHosts>,
-    /// What every project's sessions can read: `<partition>/<project>` in it.
-    pub knowledge: Option<PathBuf>,
+    /// What every project's sessions can read, if they can.
+    pub knowledge: Option<KnowledgeOptions>,
     /// What is in a new workspace's `outputs/`.
     pub template: Option<Arc<Template>>,
     /// What is kept of what was, and for how long.
     pub retention: Retention,
     /// Names of directories that no version has in it.
     pub excludes: Vec<String>,
+}
+
+/// Where what projects know lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnowledgeOptions {
+    /// Has a directory `<partition>/<project>` for each project.
+    pub base: PathBuf,
+    /// How much a project may be given by uploads.
+    pub max_bytes: u64,
 }
 
 /// What is kept of what was, and for how long.
@@ -118,12 +127,16 @@ impl Options {
 }
 
 impl Options {
-    /// What the sessions of a project can read, if there is anything.
-    pub(crate) fn knowledge_of(&self, partition: &Partition, project: ProjectId) -> Option<PathBuf> {
+    /// What the sessions of a project can read.
+    pub(crate) fn knowledge_of(
+        &self,
+        partition: &Partition,
+        project: ProjectId,
+    ) -> Option<KnowledgeDirectory> {
         // A partition is opaque: one that is no plain name has no directory.
         let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
-        let base = self.knowledge.as_ref().filter(|_| is_plain(&partition.0))?;
-        Some(base.join(&partition.0).join(project.to_string()))
+        let options = self.knowledge.as_ref().filter(|_| is_plain(&partition.0))?;
+        Some(KnowledgeDirectory::new(&options.base.join(&partition.0), project))
     }
 
     /// The template's files as they lie in a workspace.

@@ -4,4 +4,4 @@ mod path;
 mod still;
 
 pub(crate) use path::{Volume, VolumePath};
-pub(crate) use still::Still;
+pub(crate) use still::{Still, beneath};

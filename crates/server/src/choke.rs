@@ -9,7 +9,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use warren_domain::{ApprovalId, ErrorCode, SessionId};
+use warren_domain::{ApprovalId, ErrorCode, ProjectId, SessionId};
 use warren_env::TaskKind;
 use warren_gateway::{Action, Denied, Secret, Target, authorize};
 use warren_runtime::api::PreviewHost;
@@ -120,8 +120,8 @@ async fn admit(app: &App, route: &Route, parts: &Parts) -> Result<Option<Caller>
     match route.subject {
         Subject::Server => authorize(&caller.identity, action, Target::Server)?,
         Subject::Visible => authorize(&caller.identity, action, Target::Visible)?,
-        // Decided as soon as the session is known.
-        Subject::Session | Subject::Approval => {}
+        // Decided as soon as the session or the project is known.
+        Subject::Session | Subject::Approval | Subject::Project => {}
     }
     Ok(Some(caller))
 }
@@ -193,11 +193,15 @@ async fn find_subject(
     match route.subject {
         Subject::Session => {
             let session = find_session(app, route, caller, parameters).await?;
-            Ok(Found { session: Some(session), approval: None })
+            Ok(Found { session: Some(session), ..Found::default() })
         }
         Subject::Approval => {
             let approval = find_approval(app, route, caller, parameters).await?;
-            Ok(Found { session: None, approval: Some(approval) })
+            Ok(Found { approval: Some(approval), ..Found::default() })
+        }
+        Subject::Project => {
+            let project = find_project(app, route, caller, parameters).await?;
+            Ok(Found { project: Some(project), ..Found::default() })
         }
         Subject::Server | Subject::Visible => Ok(Found::default()),
     }
@@ -229,6 +233,23 @@ async fn find_approval(
     let session = app.runtime().approvals().approval_get(approval).await?.session_id;
     check_session(app, route, caller, session, || Failure::not_found("approval", approval)).await?;
     Ok(approval)
+}
+
+/// The project the path names, if the caller may do this to it.
+async fn find_project(
+    app: &App,
+    route: &Route,
+    caller: &Caller,
+    parameters: &Parameters,
+) -> Result<ProjectId, Failure> {
+    let text = parameters.get("projectId").map(String::as_str).unwrap_or_default();
+    let asked = match text {
+        // Where a session without a project would be made.
+        "default" => None,
+        id => Some(id.parse().map_err(|_| Failure::not_found("project", id))?),
+    };
+    let action = action(app, route.access).unwrap_or(Action::AdminWrite);
+    Ok(app.gateway().project_find(&caller.identity, action, asked).await?.project_id)
 }
 
 async fn check_session(

@@ -7,6 +7,7 @@ pub(crate) mod auth;
 pub(crate) mod build;
 pub(crate) mod events;
 pub(crate) mod files;
+pub(crate) mod knowledge;
 pub(crate) mod machine;
 pub(crate) mod messages;
 pub(crate) mod page;

@@ -5,8 +5,8 @@ use warren_wire::RouteName;
 use crate::{
     choke::Handler,
     handlers::{
-        agents, approvals, artifacts, auth, build, events, files, machine, messages, page, profiles, records,
-        replays, runs, sandboxes, sessions, tokens, versions,
+        agents, approvals, artifacts, auth, build, events, files, knowledge, machine, messages, page,
+        profiles, records, replays, runs, sandboxes, sessions, tokens, versions,
     },
 };
 
@@ -59,6 +59,9 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::FileRemove => boxed!(files::remove),
         RouteName::FileUpload => boxed!(files::upload),
         RouteName::Health => boxed!(machine::health),
+        RouteName::KnowledgeAdd => boxed!(knowledge::add),
+        RouteName::KnowledgeList => boxed!(knowledge::list),
+        RouteName::KnowledgeRemove => boxed!(knowledge::remove),
         RouteName::MessageList => boxed!(messages::list),
         RouteName::MessageSend => boxed!(messages::send),
         RouteName::Metrics => boxed!(machine::metrics),

@@ -59,6 +59,21 @@ pub struct Uploaded {
     pub files: Vec<FileItem>,
 }
 
+/// What a project's sessions can read as `/knowledge`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KnowledgeListing {
+    /// By path, which is relative to `/knowledge`. The `INDEX.md` that is made from them is not among them.
+    pub files: Vec<FileItem>,
+    /// Their length together.
+    pub size_bytes: u64,
+    /// How much it may be.
+    pub max_bytes: u64,
+    /// There is more than is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
 /// What is worth showing of what a session made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -55,6 +55,8 @@ pub enum Subject {
     Visible,
     /// The session whose id is the path's `{id}`.
     Session,
+    /// The project whose id is the path's `{projectId}`; `default` is where a session without one would be made.
+    Project,
     /// The session of the approval whose id is the path's `{approvalId}`.
     Approval,
 }
@@ -258,6 +260,9 @@ names! {
     FileRemove = "file_remove",
     FileUpload = "file_upload",
     Health = "health",
+    KnowledgeAdd = "knowledge_add",
+    KnowledgeList = "knowledge_list",
+    KnowledgeRemove = "knowledge_remove",
     MessageList = "message_list",
     MessageSend = "message_send",
     Metrics = "metrics",

@@ -9,7 +9,7 @@ use crate::{
     Answer, Media,
     Method::{self, Delete, Get, Patch, Post, Put},
     Query, QueryKind, Route, RouteName as Name,
-    Subject::{self, Approval, Server, Session, Visible},
+    Subject::{self, Approval, Project, Server, Session, Visible},
     routes::{Body, BodyForm},
 };
 
@@ -509,6 +509,36 @@ pub const ROUTES: &[Route] = &[
     .needs(Read, Session)
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("PreviewLink") }])
     .fails(&[Code::Conflict, Code::SandboxError]),
+    // What projects know.
+    row(
+        Name::KnowledgeList,
+        Get,
+        "/api/projects/{projectId}/knowledge",
+        "What a project's sessions can read as `/knowledge`",
+    )
+    .needs(Read, Project)
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("KnowledgeListing") }]),
+    row(
+        Name::KnowledgeAdd,
+        Post,
+        "/api/projects/{projectId}/knowledge",
+        "Puts files there: all of the form or none, in place of those of the same name",
+    )
+    .needs(Write, Project)
+    .asks(&[KNOWLEDGE_DIRECTORY])
+    .takes_stream(BodyForm::Multipart, MAX_UPLOAD)
+    .gives(&[Answer { status: 201, media: Media::Json, schema: Some("Uploaded") }])
+    .fails(&[Code::Conflict, Code::DiskLimit]),
+    row(
+        Name::KnowledgeRemove,
+        Delete,
+        "/api/projects/{projectId}/knowledge",
+        "Removes a file, or a directory with all in it",
+    )
+    .needs(Write, Project)
+    .asks(&[KNOWLEDGE_PATH])
+    .gives(NOTHING)
+    .fails(&[Code::Conflict]),
     // The same in the words of another platform.
     build::CREATE,
     build::LIST,
@@ -551,6 +581,14 @@ const PATH: Query = Query {
     kind: QueryKind::Text,
     summary: "Relative to the workspace, or in `/workspace`, `/outputs`, `/user-input`, `/knowledge`, `/instructions`",
 };
+
+const KNOWLEDGE_DIRECTORY: Query = Query {
+    name: "path",
+    kind: QueryKind::Text,
+    summary: "A directory, relative to `/knowledge`; made if it is not there",
+};
+const KNOWLEDGE_PATH: Query =
+    Query { name: "path", kind: QueryKind::Text, summary: "Relative to `/knowledge`" };
 
 const FILE: &[Answer] = &[Answer { status: 200, media: Media::File, schema: None }];
 const BYTES: &[Answer] = &[Answer { status: 200, media: Media::Bytes, schema: None }];
@@ -670,6 +708,8 @@ mod tests {
             assert_eq!(route.subject == Subject::Session, names_it, "{}", route.name);
             let names_approval = route.path.starts_with("/api/approvals/{approvalId}");
             assert_eq!(route.subject == Subject::Approval, names_approval, "{}", route.name);
+            let names_project = route.path.starts_with("/api/projects/{projectId}");
+            assert_eq!(route.subject == Subject::Project, names_project, "{}", route.name);
         }
     }
 

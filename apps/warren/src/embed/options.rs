@@ -8,7 +8,7 @@ use warren_domain::NodeId;
 use warren_models::{
     EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
 };
-use warren_runtime::{Retention, Template, TemplateError, api::PreviewHosts};
+use warren_runtime::{KnowledgeOptions, Retention, Template, TemplateError, api::PreviewHosts};
 use warren_sandbox::{Layer, Limits};
 use warren_snapshots::{S3Keys, Storage};
 
@@ -172,7 +172,10 @@ pub(super) fn runtime(
             interval: config.retention.interval,
         },
         previews: previews(config, listen),
-        knowledge: config.knowledge.clone(),
+        knowledge: Some(KnowledgeOptions {
+            base: config.knowledge.base.clone(),
+            max_bytes: config.knowledge.max_bytes,
+        }),
         template: Some(Arc::new(template(config)?)),
         excludes: config.excludes.clone().unwrap_or_else(|| usual.excludes.clone()),
         ..usual

@@ -58,7 +58,7 @@ async fn act(client: &Client, args: cli::Files, terminal: &mut Terminal) -> Resu
     Ok(())
 }
 
-fn table(entries: Vec<FileItem>) -> Table<4> {
+pub(super) fn table(entries: Vec<FileItem>) -> Table<4> {
     let mut table = Table::new(["KIND", "BYTES", "CHANGED", "PATH"]);
     for entry in entries {
         table.row([
@@ -86,7 +86,7 @@ pub(crate) async fn session_of(client: &Client, text: &str) -> Result<SessionId>
 }
 
 /// A text as a query has it.
-fn query(text: &str) -> String {
+pub(super) fn query(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
     text.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })

@@ -41,7 +41,7 @@ async fn a_stranger_a_reader_and_another_project_each_get_what_is_theirs_and_no_
 }
 
 /// Makes a project beside the default one, in the store of a server that does not run.
-async fn second_project(server: &TestServer) -> ProjectId {
+pub(super) async fn second_project(server: &TestServer) -> ProjectId {
     let (env, tasks) = (Env::system(), Tasks::new());
     let options = warren_store::Options {
         database: warren_store::Database::Sqlite(server.directory().join("warren.db")),

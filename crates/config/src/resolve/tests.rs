@@ -76,6 +76,7 @@ outputs_template_path = '/srv/template'
 base_url = 'https://preview.example.org'
 [knowledge]
 base_path = '/srv/knowledge'
+max_bytes = '5MiB'
         [versions]
         exclude = ["node_modules"]
 [egress]
@@ -132,6 +133,7 @@ versions.exclude = ["node_modules"]
 storage.outputs_template_path = "/srv/template"
 previews.base_url = "https://preview.example.org"
 knowledge.base_path = "/srv/knowledge"
+knowledge.max_bytes = "5MiB"
 egress.allow = ["example.org", "*.example.com:8443"]
 egress.allow_private = ["10.0.0.5:8080"]
 agents.directory = "/opt/warren/agents"

@@ -169,8 +169,7 @@ impl SessionManager {
             }
             Source::Still(still) => {
                 let own = place.path.clone();
-                let listed =
-                    blocking(move || still.list(&own, depth as usize, limit, DEFAULT_EXCLUDES)).await?;
+                let listed = blocking(move || still.list(&own, depth as usize, limit, is_excluded)).await?;
                 match listed {
                     Err(error) if is_absent(&error) && place.path.is_empty() => (Vec::new(), false),
                     listed => listed.map_err(|error| missing(&place, &error))?,
@@ -201,7 +200,7 @@ impl SessionManager {
             Volume::Instructions => places.instructions,
             Volume::Knowledge => {
                 let found = self.shared.options.knowledge_of(&record.partition, record.project_id);
-                found.ok_or_else(|| SessionError::not_found("directory", place.shown()))?
+                found.ok_or_else(|| SessionError::not_found("directory", place.shown()))?.root().to_owned()
             }
         };
         Ok(Source::Still(Still::new(&root)))
@@ -288,6 +287,10 @@ fn broken_off(cause: &std::io::Error) -> SessionError {
         _ => ErrorCode::BadRequest,
     };
     invalid(code, cause.to_string())
+}
+
+fn is_excluded(name: &str) -> bool {
+    DEFAULT_EXCLUDES.contains(&name)
 }
 
 fn is_absent(error: &std::io::Error) -> bool {

@@ -255,10 +255,16 @@ async fn prepare(places: &Places, layout: &[LayoutFile]) -> Result<PathBuf, Star
     Ok(places.instructions.clone())
 }
 
-/// What the session's project knows, if there is anything.
+/// What the session's project knows, with its index as the files are. What comes later is seen by sandboxes that run.
 async fn knowledge(identity: &Identity, shared: &Shared) -> Option<PathBuf> {
     let directory = shared.options.knowledge_of(&identity.partition, identity.project)?;
-    tokio::fs::try_exists(&directory).await.unwrap_or(false).then_some(directory)
+    let root = directory.root().to_owned();
+    let ready = tokio::task::spawn_blocking(move || directory.make_ready()).await;
+    if let Err(error) = ready.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+        // Whoever fills it by hand may have given us nothing but the right to read.
+        tracing::warn!(directory = %root.display(), %error, "what a project knows has no index of ours");
+    }
+    tokio::fs::try_exists(&root).await.unwrap_or(false).then_some(root)
 }
 
 async fn furnish(

@@ -66,7 +66,14 @@ impl Still {
     }
 
     /// What is in a directory, `depth` levels of it and `limit` entries at most. Names that are not UTF-8 are left out.
-    pub(crate) fn list(&self, path: &str, depth: usize, limit: usize, skip: &[&str]) -> io::Result<Found> {
+    /// Directories for which `skip` holds are told, but not looked into.
+    pub(crate) fn list(
+        &self,
+        path: &str,
+        depth: usize,
+        limit: usize,
+        skip: impl Fn(&str) -> bool,
+    ) -> io::Result<Found> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
         let mut levels = vec![(self.open(path, flags)?, String::new())];
         let mut entries = Vec::new();
@@ -81,8 +88,8 @@ impl Still {
                 let found = entry(format!("{prefix}{name}"), &stat);
                 if found.kind == FileKind::Directory
                     && !is_deep
-                    && !skip.contains(&name.as_str())
-                    && let Ok(inner) = step(&directory, &name, flags)
+                    && !skip(&name)
+                    && let Ok(inner) = beneath(&directory, &name, flags)
                 {
                     levels.push((inner, format!("{}/", found.path)));
                 }
@@ -92,17 +99,23 @@ impl Still {
         Ok((sorted(entries), false))
     }
 
+    /// A directory, open for looking into it and changing it.
+    pub(crate) fn directory(&self, path: &str) -> io::Result<OwnedFd> {
+        self.open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW)
+    }
+
     fn open(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
         let root = open(
             &self.root,
             OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        Ok(step(&root, if path.is_empty() { "." } else { path }, flags)?)
+        Ok(beneath(&root, if path.is_empty() { "." } else { path }, flags)?)
     }
 }
 
-fn step(directory: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+/// Opens what lies beneath a directory, through no link.
+pub(crate) fn beneath(directory: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     openat2(directory, path, flags | OFlags::CLOEXEC, Mode::empty(), BENEATH)
 }
 
@@ -168,13 +181,13 @@ mod tests {
         still.file("a/b/c.txt").expect("opened").0.read_to_string(&mut text).expect("read");
         assert_eq!(text, "inside");
         let paths = |depth| {
-            let (entries, is_truncated) = still.list("", depth, 100, &[]).expect("listed");
+            let (entries, is_truncated) = still.list("", depth, 100, |_| false).expect("listed");
             assert!(!is_truncated);
             entries.into_iter().map(|entry| entry.path).collect::<Vec<_>>()
         };
         assert_eq!(paths(1), ["a", "etc", "pipe", "up"]);
         assert_eq!(paths(9), ["a", "a/b", "a/b/c.txt", "a/link", "etc", "pipe", "up"]);
-        assert!(still.list("", 9, 3, &[]).expect("listed").1, "more than the limit is said");
+        assert!(still.list("", 9, 3, |_| false).expect("listed").1, "more than the limit is said");
         assert_eq!(still.stat("a/b/c.txt").expect("there").size_bytes, 6);
         assert_eq!(still.stat("").expect("there").kind, crate::api::FileKind::Directory);
     }
@@ -187,7 +200,7 @@ mod tests {
             assert!(still.file(path).is_err(), "{path}");
         }
         for path in ["etc", "a/link", "..", "/etc", "a/b/c.txt"] {
-            assert!(still.list(path, 1, 10, &[]).is_err(), "{path}");
+            assert!(still.list(path, 1, 10, |_| false).is_err(), "{path}");
         }
         assert!(still.stat("etc/passwd").is_err());
     }

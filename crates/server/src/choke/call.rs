@@ -9,9 +9,9 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
-use warren_domain::{ApprovalId, ErrorCode, SessionId};
+use warren_domain::{ApprovalId, ErrorCode, ProjectId, SessionId};
 use warren_gateway::{Action, Identity, Secret, Target, authorize};
-use warren_runtime::api::Runtime;
+use warren_runtime::api::{ProjectPlace, Runtime};
 use warren_wire::Media;
 
 use crate::{
@@ -43,6 +43,7 @@ pub(crate) struct Call {
 pub(super) struct Found {
     pub(super) session: Option<SessionId>,
     pub(super) approval: Option<ApprovalId>,
+    pub(super) project: Option<ProjectId>,
 }
 
 /// Who is calling.
@@ -92,6 +93,14 @@ impl Call {
     /// The approval that the path names and the caller may act on.
     pub(crate) fn approval(&self) -> Result<ApprovalId, Failure> {
         self.subject.approval.ok_or_else(|| Failure::new(ErrorCode::NotFound, "the path names no approval"))
+    }
+
+    /// The project that the path names and the caller may act on.
+    pub(crate) fn project(&self) -> Result<ProjectPlace, Failure> {
+        let project = self.subject.project;
+        let project =
+            project.ok_or_else(|| Failure::new(ErrorCode::NotFound, "the path names no project"))?;
+        Ok(ProjectPlace { partition: self.identity()?.partition.clone(), project })
     }
 
     /// One of the path's parameters.

@@ -66,6 +66,12 @@ pub(crate) async fn upload(call: Call) -> Answer {
 
 /// Takes the form that is the body: all its files, or none.
 pub(super) async fn take_upload(call: &Call, directory: String) -> Result<Vec<FileEntry>, Failure> {
+    let parts = form(call)?;
+    Upload::begin(call.runtime(), call.session()?, directory).await?.take(parts).await
+}
+
+/// The body, which must be a form.
+pub(super) fn form(call: &Call) -> Result<multer::Multipart<'static>, Failure> {
     let media = call.header("content-type").unwrap_or_default();
     let boundary = multer::parse_boundary(media).map_err(|_| {
         Failure::new(
@@ -74,8 +80,7 @@ pub(super) async fn take_upload(call: &Call, directory: String) -> Result<Vec<Fi
         )
     })?;
     let body = call.take_stream()?.map_err(Box::<dyn std::error::Error + Send + Sync>::from);
-    let parts = multer::Multipart::new(body, boundary);
-    Upload::begin(call.runtime(), call.session()?, directory).await?.take(parts).await
+    Ok(multer::Multipart::new(body, boundary))
 }
 
 fn path(call: &Call) -> &str {

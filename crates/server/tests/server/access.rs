@@ -130,6 +130,45 @@ async fn someone_elses_session_looks_like_one_that_is_not_there() {
 }
 
 #[tokio::test]
+async fn someone_elses_project_looks_like_one_that_is_not_there() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let (mine, other) = (server.project("default", "mine").await, server.project("default", "other").await);
+    let absent = warren_env::Env::system().uuid().to_string();
+    let own = server.token("default", &format!("project:{mine}")).await;
+    let own_read_only = server.token("default", &format!("project:{mine}:ro")).await;
+    let elsewhere = server.token("another", "admin").await;
+    let call = async |route: &warren_wire::Route, id: &str, secret: &str| {
+        let path = route.path.replace("{projectId}", id);
+        let method = Method::from_bytes(route.method.as_str().as_bytes()).expect("a method");
+        let request = request(method, &path, Some(secret)).header(header::CONTENT_TYPE, "application/json");
+        server.call(request.body(Body::from("{}")).expect("a request")).await
+    };
+    for route in ROUTES.iter().filter(|route| route.subject == Subject::Project) {
+        for secret in [&own, &own_read_only, &elsewhere] {
+            let mut told = Vec::new();
+            for id in [&other.to_string(), &absent] {
+                let reply = call(route, id, secret).await;
+                assert_eq!(reply.problem(), "NOT_FOUND", "{}", route.name);
+                let mut problem = reply.json();
+                problem["requestId"] = json!(null);
+                told.push(problem.to_string().replace(id.as_str(), "ID"));
+            }
+            assert_eq!(told[0], told[1], "{}", route.name);
+        }
+        assert_eq!(call(route, "not-an-id", &own).await.problem(), "NOT_FOUND", "{}", route.name);
+    }
+    let list = format!("/api/projects/{mine}/knowledge");
+    let own_list = server.get(&own_read_only, &list).await;
+    assert_eq!((own_list.status, own_list.json()["files"].clone()), (StatusCode::OK, json!([])));
+    // Without a wish it is the token's own project, and for an administrator the default one.
+    for secret in [&own, &server.owner] {
+        let default = server.get(secret, "/api/projects/default/knowledge").await;
+        assert_eq!(default.status, StatusCode::OK, "{session}");
+    }
+}
+
+#[tokio::test]
 async fn lists_and_new_sessions_stay_in_the_tokens_project() {
     let server = TestServer::start().await;
     server.session().await;

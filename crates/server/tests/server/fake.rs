@@ -19,10 +19,10 @@ use warren_domain::{
 use warren_env::Env;
 use warren_runtime::api::{
     AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, ArtifactRecords, Changes, Files, Follow,
-    Force, Imports, LogEntry, NewMessage, NewSession, Page, Previews, Records, ReplayWhat, Replays,
-    RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError,
-    SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts, UsageQuery, UsageRow,
-    VersionFiles, Versions,
+    Force, Imports, Knowledge, LogEntry, NewMessage, NewSession, Page, Previews, Records, ReplayWhat,
+    Replays, RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail,
+    SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts,
+    UsageQuery, UsageRow, VersionFiles, Versions,
 };
 use warren_store::{Change, Commit, CommitError, EventLog, Live, SessionUpdate, Store};
 
@@ -123,6 +123,9 @@ impl Runtime for FakeRuntime {
         &self.files
     }
     fn previews(&self) -> &dyn Previews {
+        &self.files
+    }
+    fn knowledge(&self) -> &dyn Knowledge {
         &self.files
     }
     fn replays(&self) -> &dyn Replays {

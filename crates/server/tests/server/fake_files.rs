@@ -10,12 +10,13 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures::StreamExt as _;
+use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use warren_domain::{Artifact, ArtifactId, ArtifactKind, ErrorCode, SessionId};
 use warren_runtime::api::{
     ArtifactMoment, ArtifactRecords, Dialled, FileContent, FileEntry, FileKind, FileListing, FilePart,
-    FileSource, FileWrite, Files, FilesFrom, PreviewTarget, Previews, SessionError, Wake,
+    FileSource, FileWrite, Files, FilesFrom, Knowledge, KnowledgeList, NewFiles, PreviewTarget, Previews,
+    ProjectPlace, SessionError, Wake,
 };
 
 #[derive(Default)]
@@ -221,4 +222,42 @@ async fn app(mut stream: DuplexStream, heard: std::sync::Arc<Mutex<Vec<String>>>
     );
     // Whoever asked may be gone.
     let _ = stream.write_all(answer.as_bytes()).await;
+}
+
+/// One project's, whoever asks: who may ask is decided before.
+#[async_trait]
+impl Knowledge for FakeFiles {
+    async fn knowledge_list(&self, _: &ProjectPlace) -> Result<KnowledgeList, SessionError> {
+        let paths = self.paths().into_iter().filter(|path| path.starts_with("/knowledge/"));
+        let files: Vec<_> =
+            paths.map(|path| Ok(self.entry(&path)?.0)).collect::<Result<_, SessionError>>()?;
+        let size_bytes = files.iter().map(|file| file.size_bytes).sum();
+        Ok(KnowledgeList { files, size_bytes, max_bytes: 1000, is_truncated: false })
+    }
+
+    async fn knowledge_add(
+        &self,
+        _: &ProjectPlace,
+        directory: &str,
+        mut files: NewFiles,
+    ) -> Result<Vec<FileEntry>, SessionError> {
+        let mut written = Vec::new();
+        while let Some(mut file) = files.try_next().await? {
+            let mut content = Vec::new();
+            file.content.read_to_end(&mut content).await.map_err(|error| SessionError::Invalid {
+                code: ErrorCode::BadRequest,
+                message: error.to_string(),
+                hint: None,
+            })?;
+            let path = format!("/knowledge/{directory}{}", file.name);
+            self.put(&path, &content);
+            written.push(self.entry(&path)?.0);
+        }
+        Ok(written)
+    }
+
+    async fn knowledge_remove(&self, _: &ProjectPlace, path: &str) -> Result<(), SessionError> {
+        let path = format!("/knowledge/{path}");
+        self.content.lock().expect("a lock").remove(&path).map(drop).ok_or_else(|| missing(&path))
+    }
 }

@@ -162,6 +162,7 @@ pub(crate) fn row(route: &Route, session: SessionId) -> axum::http::request::Bui
         .replace("{tokenId}", &session.to_string())
         .replace("{approvalId}", &session.to_string())
         .replace("{artifactId}", &session.to_string())
+        .replace("{projectId}", "default")
         .replace("{agent}", "nobody")
         .replace("{profileId}", "default")
         .replace("{code}", "NOT_FOUND")

@@ -159,6 +159,9 @@ fn failures(route: &Route) -> BTreeSet<u16> {
     if matches!(route.subject, Subject::Session | Subject::Approval) {
         codes.extend([ErrorCode::NotFound, ErrorCode::SessionElsewhere]);
     }
+    if route.subject == Subject::Project {
+        codes.push(ErrorCode::NotFound);
+    }
     if route.body.is_some() {
         codes.extend([ErrorCode::TooLarge, ErrorCode::UnsupportedMediaType]);
     }

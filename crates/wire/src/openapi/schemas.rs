@@ -9,12 +9,13 @@ use warren_domain::{AgentProfile, ErrorCode, Event, Replay};
 use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, BuildArtifactList,
     BuildFileListing, BuildLimit, BuildMessageList, BuildMessageSend, BuildSessionCreate, BuildSessionList,
-    BuildUploaded, Doctor, EventPage, FileListing, Forced, Health, Interrupted, MessageAccepted, MessagePage,
-    MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready, ReplayPage, ReplayStart, RunItem, RunPage,
-    RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
-    SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
-    SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
-    Uploaded, UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
+    BuildUploaded, Doctor, EventPage, FileListing, Forced, Health, Interrupted, KnowledgeListing,
+    MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready, ReplayPage,
+    ReplayStart, RunItem, RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate,
+    SessionEnd, SessionFork, SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch,
+    SessionRestore, SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList,
+    TreeListing, Uploaded, UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage,
+    WhoAmI,
 };
 
 /// The name and the schema of each type.
@@ -33,7 +34,7 @@ pub(super) fn all() -> BTreeMap<String, Value> {
         AgentList, AgentProfile, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList,
         BuildArtifactList, BuildFileListing, BuildLimit, BuildUploaded, BuildMessageList, BuildMessageSend, BuildSessionCreate,
         BuildSessionList, Doctor, Event, EventPage, FileListing, Forced, Health, Interrupted,
-        MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready,
+        KnowledgeListing, MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready,
         Replay, ReplayPage, ReplayStart, RunItem, RunPage, RunPatch, RuntimeSessionData, SandboxItem,
         SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
         SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,

@@ -1,0 +1,70 @@
+//! `warren knowledge`: what a project's sessions can read.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde_json::value::RawValue;
+use warren_wire::{KnowledgeListing, Uploaded};
+
+use super::files::{query, table};
+use crate::{
+    cli,
+    client::{Client, Form},
+    connect::with_server,
+    report::{Advised, Outcome},
+    setting::Setting,
+    terminal::Terminal,
+};
+
+/// Runs the verb.
+pub(crate) async fn run(setting: &Setting, args: cli::Knowledge, terminal: &mut Terminal) -> Result<Outcome> {
+    with_server(setting, async |client| act(client, args, terminal).await).await
+}
+
+async fn act(client: &Client, args: cli::Knowledge, terminal: &mut Terminal) -> Result<()> {
+    match args {
+        cli::Knowledge::List { of, json } => {
+            let answer: Box<RawValue> = client.get(&place(&of)).await?;
+            if json {
+                return Ok(terminal.line(answer.get())?);
+            }
+            let listing: KnowledgeListing = serde_json::from_str(answer.get())?;
+            let (n_files, size, most) = (listing.files.len(), listing.size_bytes, listing.max_bytes);
+            terminal.write(&table(listing.files).to_text(terminal.paint()))?;
+            terminal.line(&format!("{n_files} files, {size} of at most {most} bytes"))?;
+        }
+        cli::Knowledge::Add { of, files, to, json } => {
+            let files = files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?;
+            let path = format!("{}?path={}", place(&of), query(&to));
+            let answer: Box<RawValue> = client.post_form(&path, Form::of(&files)).await?;
+            if json {
+                return Ok(terminal.line(answer.get())?);
+            }
+            let added: Uploaded = serde_json::from_str(answer.get())?;
+            terminal.write(&table(added.files).to_text(terminal.paint()))?;
+        }
+        cli::Knowledge::Rm { of, path } => {
+            client.delete(&format!("{}?path={}", place(&of), query(&path))).await?;
+        }
+    }
+    Ok(())
+}
+
+fn place(of: &cli::OfProject) -> String {
+    format!("/api/projects/{}/knowledge", query(&of.project).replace('/', "%2F"))
+}
+
+/// A file of this machine, with its name.
+fn read(file: &Path) -> Result<(String, Vec<u8>)> {
+    let advice = "name files, each with a name of its own; `*` names all of a directory";
+    let name = file.file_name().and_then(|name| name.to_str()).filter(|name| {
+        // What a form cannot say.
+        !name.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'))
+    });
+    let name = name.ok_or_else(|| Advised::new(format!("`{}` cannot be added", file.display()), advice))?;
+    if file.is_dir() {
+        return Err(Advised::new(format!("`{}` is a directory", file.display()), advice).into());
+    }
+    let content = std::fs::read(file).with_context(|| format!("failed to read `{}`", file.display()))?;
+    Ok((name.to_owned(), content))
+}
