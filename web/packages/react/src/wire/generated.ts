@@ -1012,6 +1012,23 @@ export interface components {
         Interrupted: {
             runId?: components["schemas"]["RunId"] | null;
         };
+        /** @description What a project's sessions can read as `/knowledge`. */
+        KnowledgeListing: {
+            /** @description By path, which is relative to `/knowledge`. The `INDEX.md` that is made from them is not among them. */
+            files: components["schemas"]["FileItem"][];
+            /**
+             * Format: int64
+             * @description How much it may be.
+             */
+            maxBytes: number;
+            /**
+             * Format: int64
+             * @description Their length together.
+             */
+            sizeBytes: number;
+            /** @description There is more than is told. */
+            truncated?: boolean;
+        };
         /** @description An MCP server, in the agent-neutral form. */
         McpServer: {
             /** @description Its name. */
