@@ -9,8 +9,7 @@ use crate::{Config, Credentials, Database, SandboxBackend, quantity::Bytes};
 pub fn show(config: &Config) -> Vec<(&'static str, String)> {
     let sandbox = &config.sandbox;
     let limits = &sandbox.limits;
-    let models = &config.models;
-    vec![
+    [
         ("listen", quoted(config.listen)),
         ("server.allowed_hosts", list(&config.server.allowed_hosts)),
         ("server.body_limit", quoted(Bytes(config.server.body_limit))),
@@ -53,6 +52,15 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("agents.directory", path(&config.agents.directory)),
         ("agents.registry", quoted(without_password(config.agents.registry.expose()))),
         ("agents.cache_directory", config.agents.cache_directory.as_deref().map(path).unwrap_or_default()),
+    ]
+    .into_iter()
+    .chain(models(config))
+    .collect()
+}
+
+fn models(config: &Config) -> Vec<(&'static str, String)> {
+    let models = &config.models;
+    vec![
         ("models.anthropic.base_url", quoted(&models.anthropic.base_url)),
         ("models.anthropic.api_key_env", quoted(&models.anthropic.api_key_env)),
         ("models.anthropic.api_key_file", String::new()),

@@ -57,7 +57,7 @@ impl Directory {
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = openat(&self.0, &*wanted.entry.name, flags, Mode::empty());
-        opened.and_then(|file| flistxattr_query(file)).is_ok_and(|n_bytes| n_bytes == 0)
+        opened.and_then(flistxattr_query).is_ok_and(|n_bytes| n_bytes == 0)
     }
 
     /// Whether nothing has happened to this file since it was read: whatever does changes a time that nobody can set.

@@ -185,8 +185,8 @@ async fn in_place(snapshots: &Snapshots, tree: TreeId, at: &Path) -> Duration {
         fs::create_dir(&new).unwrap();
         let begin = Instant::now();
         let target = Target::directories(roots(&new)).in_place_of(roots(&old));
-        let restored = snapshots.restore(&Partition::default_partition(), tree, target, Some("in place"));
-        let restored = restored.await.unwrap();
+        let partition = Partition::default_partition();
+        let restored = snapshots.restore(&partition, tree, target, Some("in place")).await.unwrap();
         // The first has nothing to move.
         if n > 0 {
             assert!(restored.n_moved + 1 == restored.n_files, "{restored:?}");
