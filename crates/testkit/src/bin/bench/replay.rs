@@ -98,7 +98,8 @@ async fn alone(sandbox: &Sandbox, command: &str) -> Duration {
             cwd: Some("/workspace".to_owned()),
             ..ExecRequest::default()
         };
-        sandbox.guest.exec(request).await.unwrap().wait().await.unwrap();
+        let mut exec = sandbox.guest.exec(request).await.unwrap();
+        exec.wait().await.unwrap();
     }
     begin.elapsed()
 }

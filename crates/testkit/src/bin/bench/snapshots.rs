@@ -180,12 +180,12 @@ async fn restored(table: &mut Table, snapshots: &Snapshots, tree: TreeId, at: &P
 async fn in_place(snapshots: &Snapshots, tree: TreeId, at: &Path) -> Duration {
     let (old, new) = (at.join("old"), at.join("new"));
     let roots = |path: &Path| vec![("workspace".to_owned(), path.to_owned())];
+    let partition = Partition::default_partition();
     let mut times = Vec::new();
     for n in 0..4 {
         fs::create_dir(&new).unwrap();
         let begin = Instant::now();
         let target = Target::directories(roots(&new)).in_place_of(roots(&old));
-        let partition = Partition::default_partition();
         let restored = snapshots.restore(&partition, tree, target, Some("in place")).await.unwrap();
         // The first has nothing to move.
         if n > 0 {
