@@ -47,6 +47,7 @@ async function result(story) {
   }
   complain("TRY 1", story, first);
   await server.revive();
+  await server.clear();
   const second = await told(story);
   if (second.error) complain("FAIL ", story, second);
   else console.error(`FLAKY ${story.name} (${second.seconds} s): it failed once, as told above, and then not`);

@@ -53,6 +53,15 @@ export class Server {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) await this.begin();
   }
 
+  /** Erases all sessions, so that a story which is told again meets none of those that it made. */
+  async clear() {
+    for (;;) {
+      const { sessions } = await this.api("/api/sessions?limit=100");
+      if (sessions.length === 0) return;
+      for (const { sessionId } of sessions) await this.api(`/api/sessions/${sessionId}`, { method: "DELETE" });
+    }
+  }
+
   /** Ends it as a crash does. */
   async kill() {
     const child = this.#child;
@@ -95,6 +104,12 @@ export class Server {
     const response = await fetch(`${this.url}/api/sessions/${session}/fs/read?path=${encodeURIComponent(path)}`, { headers: { authorization: `Bearer ${this.token}` } });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return Buffer.from(await response.arrayBuffer());
+  }
+
+  /** Writes a file of a session, as somebody who edits it does. */
+  async put(session, path, text) {
+    const response = await fetch(`${this.url}/api/sessions/${session}/fs?path=${encodeURIComponent(path)}`, { method: "PUT", headers: { authorization: `Bearer ${this.token}` }, body: text });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   }
 
   /** Makes a token, and gives its secret. */

@@ -1,6 +1,28 @@
 import assert from "node:assert/strict";
 import { faults } from "../axe.mjs";
 
+/**
+ * What somebody may press who only reads: to go elsewhere, to look closer, to look otherwise. Whatever is in no list of
+ * these is a control that they must not have.
+ */
+const READS = [
+  /^(Skip to|Warren|Command palette|Search|Clear search|Filter|Follow live|All$|Running( \d+)?$|Needs you( \d+)?$|Overview|Settings|Switch to|Theme|Light$|Dark$|Signed in as|Sign out|Sessions$|Close|Copy|Session menu|Show|Hide|guards)/,
+  /guards in force|^bubblewrap|ready$|^Session |Doctor/i,
+  /^(Artifacts|Files|Versions|Activity)/,
+  /^(Diff of v|Diff$|Version \d|Compare|v\d|Preview$|Code$|Reload$|Phone size|Full screen|Download|Open |Whitespace|From version|To version|Conversation$|Files$)/,
+  /^(Since v\d|24 h|14 days|90 days|Export|As a table|Examine again)/,
+];
+
+/** Names of all that can be pressed or written into now, except rows that lead to a session, a file or a block. */
+const controls = (page) => page.evaluate(() => [...document.querySelectorAll("button, a[href], input, select, textarea, [role=button], [role=menuitem], [role=tab]")]
+  .filter((one) => !one.disabled && one.checkVisibility() && !one.closest("[role=log] details, .shelf, [role=tree], a.ses, .made, iframe, td a, [role=tablist]"))
+  .map((one) => (one.getAttribute("aria-label") ?? one.labels?.[0]?.textContent ?? one.textContent ?? "").trim()));
+
+async function onlyReads(page, where) {
+  const found = (await controls(page)).filter((name) => !READS.some((reads) => reads.test(name)));
+  assert.deepEqual([...new Set(found)], [], where);
+}
+
 export const STORIES = [
   {
     name: "a second tab sees the same, live",
@@ -68,6 +90,67 @@ export const STORIES = [
       await page.goto(`${guest.base}/settings`);
       await page.locator(".skel").first().waitFor({ state: "detached" });
       assert.equal(await page.getByRole("button", { name: /^(New token|Revoke|New profile)/ }).count(), 0);
+    },
+  },
+  {
+    name: "who may only read sees each part change as somebody works in it, and has no control there that changes anything",
+    async tell({ server, visit }) {
+      const token = await server.grant("Reader", "admin:ro");
+      const person = await visit();
+      const guest = await visit({ token });
+      const { page } = guest;
+      const panel = page.getByRole("complementary", { name: "Panel" });
+      const id = await person.start("run: mkdir -p outputs && echo '# Notes' > outputs/notes.md", { name: "Watched" });
+      await person.idle();
+      // The list, and the name in it.
+      await page.getByRole("navigation", { name: "Session list" }).getByRole("link", { name: /Watched/ }).click();
+      await onlyReads(page, "artifacts");
+      await panel.getByRole("tab", { name: /notes\.md/ }).waitFor();
+      // Artifacts: a new one appears, a known one changes.
+      await person.send("run: echo '# Other' > outputs/other.md; echo 'and more' >> outputs/notes.md");
+      await person.sees("Saved v2");
+      await guest.sees("Saved v2");
+      await panel.getByRole("tab", { name: /other\.md/ }).waitFor();
+      await panel.getByRole("tab", { name: /notes\.md/ }).click();
+      await panel.getByText("and more").waitFor();
+      await onlyReads(page, "artifacts, later");
+      // Files: what somebody edits by hand is there at once.
+      await panel.getByRole("tab", { name: /^Files/ }).click();
+      await panel.getByRole("treeitem", { name: /outputs/ }).waitFor();
+      await server.put(id, "by-hand.txt", "written by hand\n");
+      await panel.getByRole("treeitem", { name: /by-hand\.txt/ }).click();
+      await panel.getByText("written by hand").waitFor();
+      await onlyReads(page, "files");
+      // Versions: a label, a restore, a replay.
+      await panel.getByRole("tab", { name: /^Versions/ }).click();
+      await panel.getByRole("button", { name: /^Version 2:/ }).waitFor();
+      await server.api(`/api/sessions/${id}/restore`, { method: "POST", body: { version: 1 } });
+      await panel.getByRole("button", { name: /^Version 3:/ }).waitFor();
+      await onlyReads(page, "versions");
+      await panel.getByRole("tab", { name: "Activity" }).click();
+      await panel.getByText("version_committed").first().waitFor();
+      await onlyReads(page, "activity");
+      // A name changes under their eyes.
+      await server.api(`/api/sessions/${id}`, { method: "PATCH", body: { name: "Renamed meanwhile" } });
+      await page.getByRole("heading", { name: "Renamed meanwhile" }).waitFor();
+      await page.getByRole("navigation", { name: "Session list" }).getByText("Renamed meanwhile").waitFor();
+      // The palette and the keys offer nothing more.
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").waitFor();
+      assert.deepEqual((await page.getByRole("option").allInnerTexts()).filter((name) => /New session|Fork|Rename|Delete|Stop/.test(name)), []);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Shift+F");
+      await page.getByRole("link", { name: /Renamed meanwhile/ }).press("F2");
+      await page.getByRole("link", { name: /Renamed meanwhile/ }).press("Delete");
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      assert.equal(await page.getByLabel("Session name").count(), 0);
+      for (const path of ["/", "/overview", "/doctor", "/settings"]) {
+        await page.goto(guest.base + path);
+        await page.locator("main h1").first().waitFor();
+        await page.locator(".skel").first().waitFor({ state: "detached" });
+        await onlyReads(page, path);
+      }
+      assert.deepEqual(await faults(page), []);
     },
   },
   {

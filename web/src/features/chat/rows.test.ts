@@ -28,6 +28,15 @@ it("puts what is no block where it happened", () => {
   ]);
 });
 
+it("puts a version before a notice that came after it", () => {
+  const notice = { type: "system", id: "n", timestamp: user("n", 5).timestamp, subtype: "status", message: "Version 1 was restored" } as Block;
+  const marks: Mark<string>[] = [
+    { mark: "saved", key: "v1", at: Date.parse(user("x", 3).timestamp), value: "" },
+    { mark: "saved", key: "v2", at: Date.parse(user("x", 6).timestamp), value: "" },
+  ];
+  expect(keys([user("u", 1), text("t", 2), notice], marks)).toEqual(["user:u", "text:t", "mark:v1", "system:n", "mark:v2"]);
+});
+
 it("marks only the last plan as the one that counts", () => {
   const plan = (id: string, s: number) => use(id, s, "todo", "success", { todos: [{ content: id, status: "pending" }] });
   const rows = new RowBuilder().build([plan("p", 1), text("t", 2), plan("q", 3)], []);

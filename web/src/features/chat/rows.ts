@@ -156,7 +156,8 @@ function withMarks<T>(rows: Row<T>[], marks: readonly Mark<T>[]): Row<T>[] {
   };
   for (const row of rows) {
     const at = startOf(row);
-    if (at !== null) flush(at, row.kind === "user");
+    // A notice between runs, as that of a restore, is behind the run before it.
+    if (at !== null) flush(at, row.kind === "user" || row.kind === "system");
     out.push(row);
     if (row.kind === "tool") for (const mark of byTool.get(row.tool.use.toolUseId) ?? []) out.push(rowOf(mark));
   }

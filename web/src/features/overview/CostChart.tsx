@@ -3,7 +3,7 @@ import { cost } from "~/lib/format";
 import { ChartTable } from "./ChartTable";
 import { inWords, roundUp, type Spent } from "./spending";
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [40, 626, 30, 176];
+const [LEFT, RIGHT, TOP, BOTTOM] = [52, 626, 30, 176];
 
 /** Cost in bars, each agent with its colour; the same as a sentence and as a table. */
 export function CostChart({ spent }: { spent: readonly Spent[] }) {
@@ -15,7 +15,7 @@ export function CostChart({ spent }: { spent: readonly Spent[] }) {
   return (
     <div className="box">
       <div className="h">
-        <h2 className="grow">Cost by agent</h2>
+        <h2 className="grow">Cost by day and agent</h2>
         <div className="leg">{agents.map((agent) => <span key={agent}><i style={{ background: agentColour(agent) }} />{agentName(agent)}</span>)}</div>
       </div>
       <div className="cw" tabIndex={0} role="group" aria-label="Cost chart">

@@ -1,6 +1,6 @@
 import { useSessionList } from "@warren/react";
 import { useState } from "react";
-import { cost, short } from "~/lib/format";
+import { cost, short, plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Failed, Skeleton } from "~/ui/Notice";
 import { Segment } from "~/ui/Segment";
@@ -43,7 +43,7 @@ export function OverviewPage() {
             <Kpi label="Running now" value={String(running.length)} note={running.length === 0 ? "Nothing works at the moment" : running.map((session) => session.name ?? "Unnamed").slice(0, 2).join(", ")} />
             <Kpi label={`Tokens, ${name}`} value={short(tokens)} note={tokens > 0 ? `${Math.round((cached / tokens) * 100)} % read from cache` : "No model was called"} />
             <Kpi label={`Cost, ${name}`} value={cost(total)} note={`${cost(spent.at(-1)?.cost ?? 0)} ${span === "day" ? "in the last two hours" : span === "fortnight" ? "today" : "this week"}`} />
-            <Kpi label="Versions kept" value={`${short(versions)}${hasMore ? "+" : ""}`} note={`in ${sessions.length}${hasMore ? "+" : ""} sessions`} />
+            <Kpi label="Versions kept" value={`${short(versions)}${hasMore ? "+" : ""}`} note={hasMore ? `in ${sessions.length}+ sessions` : `in ${plural(sessions.length, "session")}`} />
           </div>
           {spending.state === "failed" && <Failed title="What was spent could not be read" action={<Button look="line" onClick={() => void spending.refresh()}>Try again</Button>}>{spending.error instanceof Error ? spending.error.message : ""}</Failed>}
           {spending.state === "loading" ? <Skeleton rows={6} height={30} /> : <div className="two"><CostChart spent={spent} /><TokenChart spent={spent} /></div>}

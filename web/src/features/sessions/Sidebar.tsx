@@ -1,5 +1,6 @@
-import { useSessionList, useWarrenClient, type SessionListItem } from "@warren/react";
+import { useResource, useSessionList, useWarrenClient, type SessionListItem } from "@warren/react";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { cost } from "~/lib/format";
 import { navigate, useRoute } from "~/lib/router";
 import { setTheme, useTheme } from "~/lib/theme";
 import { AgentMark, agentName } from "~/ui/AgentMark";
@@ -149,6 +150,17 @@ function Filters({ groups, show, onShow, type, onType, sessions }: FilterProps) 
   );
 }
 
+/** What was spent since midnight; counted anew when a run begins or ends. */
+function Today() {
+  const client = useWarrenClient();
+  const { sessions } = useSessionList();
+  const running = sessions.map((session) => session.activeRunId ?? "").join(" ");
+  const midnight = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
+  const spent = useResource(`spent since ${midnight}`, () => client.usage({ from: midnight }), running);
+  const usd = spent.data?.total.costUSD ?? 0;
+  return usd > 0 ? <span className="rt num">{cost(usd)} today</span> : null;
+}
+
 function Foot() {
   const person = usePerson();
   const client = useWarrenClient();
@@ -161,6 +173,7 @@ function Foot() {
       <a className="nav ov" href="/overview" aria-current={route.at === "overview" ? "page" : undefined} onClick={follow}>
         <Icon name="chart" />
         Overview
+        <Today />
       </a>
       <div className="row foot-row">
         <Menu label={`Signed in as ${person.name}${person.mayRun ? "" : " reads only"}`} className="nav grow" items={[{ label: "Sign out", icon: "key", onChoose: () => void signOut() }]}>

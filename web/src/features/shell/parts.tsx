@@ -1,4 +1,4 @@
-import { lazy, Suspense, type ComponentType } from "react";
+import { lazy, Suspense, type ComponentType, type ReactNode } from "react";
 import type { Tab } from "~/lib/router";
 import { Skeleton } from "~/ui/Notice";
 
@@ -7,19 +7,19 @@ export type PanelProps = { sessionId: string; tab: Tab; onTab: (tab: Tab) => voi
 // Parts that are loaded when they are first shown. A build without one of them does not offer it.
 const found = import.meta.glob<Record<string, ComponentType<never>>>(["../panel/Panel.tsx", "../overview/OverviewPage.tsx", "../overview/DoctorPage.tsx", "../settings/SettingsPage.tsx"]);
 
-function part<P extends object>(path: string, name: string): ComponentType<P> | null {
+function part<P extends object>(path: string, name: string, meanwhile: ReactNode = <Skeleton />): ComponentType<P> | null {
   const load = found[path];
   if (!load) return null;
   const Part = lazy(async () => ({ default: (await load())[name] as unknown as ComponentType<P> }));
   return (props: P) => (
-    <Suspense fallback={<Skeleton />}>
+    <Suspense fallback={meanwhile}>
       <Part {...props} />
     </Suspense>
   );
 }
 
 /** What a session made: artifacts, files, versions, activity. */
-export const Panel = part<PanelProps>("../panel/Panel.tsx", "Panel");
+export const Panel = part<PanelProps>("../panel/Panel.tsx", "Panel", <aside className="panel" aria-label="Panel" aria-busy="true"><div className="panel-head" /><Skeleton rows={6} /></aside>);
 export const OverviewPage = part<object>("../overview/OverviewPage.tsx", "OverviewPage");
 export const DoctorPage = part<object>("../overview/DoctorPage.tsx", "DoctorPage");
 export const SettingsPage = part<object>("../settings/SettingsPage.tsx", "SettingsPage");
