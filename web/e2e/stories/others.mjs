@@ -131,17 +131,17 @@ export const STORIES = [
       await panel.getByText("version_committed").first().waitFor();
       await onlyReads(page, "activity");
       // A name changes under their eyes.
-      await server.api(`/api/sessions/${id}`, { method: "PATCH", body: { name: "Renamed meanwhile" } });
-      await page.getByRole("heading", { name: "Renamed meanwhile" }).waitFor();
-      await page.getByRole("navigation", { name: "Session list" }).getByText("Renamed meanwhile").waitFor();
+      await server.api(`/api/sessions/${id}`, { method: "PATCH", body: { name: "Another name" } });
+      await page.getByRole("heading", { name: "Another name" }).waitFor();
+      await page.getByRole("navigation", { name: "Session list" }).getByText("Another name").waitFor();
       // The palette and the keys offer nothing more.
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox").waitFor();
       assert.deepEqual((await page.getByRole("option").allInnerTexts()).filter((name) => /New session|Fork|Rename|Delete|Stop/.test(name)), []);
       await page.keyboard.press("Escape");
       await page.keyboard.press("Shift+F");
-      await page.getByRole("link", { name: /Renamed meanwhile/ }).press("F2");
-      await page.getByRole("link", { name: /Renamed meanwhile/ }).press("Delete");
+      await page.getByRole("link", { name: /Another name/ }).press("F2");
+      await page.getByRole("link", { name: /Another name/ }).press("Delete");
       assert.equal(await page.getByRole("dialog").count(), 0);
       assert.equal(await page.getByLabel("Session name").count(), 0);
       for (const path of ["/", "/overview", "/doctor", "/settings"]) {
