@@ -28,6 +28,7 @@ mod suite {
     pub(crate) mod replay;
     pub(crate) mod sandbox;
     pub(crate) mod session;
+    pub(crate) mod shared;
     pub(crate) mod storage;
     pub(crate) mod stream;
     pub(crate) mod template;

@@ -95,6 +95,8 @@ pub enum Command {
         when_busy: WhenBusy,
         /// The version the sender believes to be the latest.
         base_version: Option<Version>,
+        /// Whether it may begin at once, if nothing else is going on.
+        start: Start,
     },
     /// Begin the oldest waiting message, if nothing is going on.
     StartNext,
@@ -150,6 +152,15 @@ pub enum Command {
         /// Why.
         reason: String,
     },
+}
+
+/// When a message is carried out that nothing is before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// At once.
+    AtOnce,
+    /// With the next [`Command::StartNext`]: something has to be looked at first.
+    Later,
 }
 
 /// How a run ended.
@@ -265,8 +276,8 @@ impl Session {
                 self.alive()?;
                 Ok(vec![Draft::of_session(EventBody::SessionUpdated { changes })])
             }
-            Command::Send { run, content, when_busy, base_version } => {
-                self.decide_send(run, content, when_busy, base_version)
+            Command::Send { run, content, when_busy, base_version, start } => {
+                self.decide_send(run, content, when_busy, base_version, start)
             }
             Command::StartNext => Ok(self.decide_next()),
             Command::Requeue { run, content, position } => self.decide_requeue(run, content, position),
@@ -382,6 +393,7 @@ impl Session {
         content: Content,
         when_busy: WhenBusy,
         base_version: Option<Version>,
+        start: Start,
     ) -> Result<Vec<Draft>, Rejection> {
         self.alive()?;
         if content.is_blank() {
@@ -391,7 +403,7 @@ impl Session {
             return Err(Rejection::VersionConflict { wanted, latest: self.version });
         }
         let is_busy = self.running().is_some() || !self.queue.is_empty();
-        if !is_busy && self.head == Head::Clean {
+        if !is_busy && self.head == Head::Clean && start == Start::AtOnce {
             return Ok(vec![self.started(run, content)]);
         }
         match when_busy {

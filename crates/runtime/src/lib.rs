@@ -21,6 +21,7 @@ mod recorder;
 mod spaces;
 mod template;
 mod volumes;
+mod workspaces;
 
 pub use manager::{RecoverError, SessionManager};
 pub use options::{

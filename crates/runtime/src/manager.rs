@@ -31,6 +31,7 @@ use crate::{
     options::{Directories, Options, Parts, Shared},
     replay::Registry,
     session::{Leave, Reply, Request},
+    workspaces::Workspaces,
 };
 
 /// All sessions of this node. A cheap clone.
@@ -52,6 +53,7 @@ impl SessionManager {
             options,
             gate: Arc::default(),
             directories: Directories::Stay,
+            workspaces: Workspaces::default(),
         }));
         manager.recover().await?;
         manager.keep_leases();

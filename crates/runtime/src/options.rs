@@ -11,7 +11,7 @@ use warren_sandbox::{Backend, Layer, Limits};
 use warren_snapshots::{DEFAULT_EXCLUDES, Snapshots};
 use warren_store::{Live, Store};
 
-use crate::{api::PreviewHosts, knowledge::KnowledgeDirectory, template::Template};
+use crate::{api::PreviewHosts, knowledge::KnowledgeDirectory, template::Template, workspaces::Workspaces};
 
 /// Numbers and places.
 #[derive(Debug, Clone)]
@@ -262,6 +262,8 @@ pub(crate) struct Shared {
     /// Whoever commits a version reads, whoever removes what no version needs writes.
     pub(crate) gate: Arc<RwLock<()>>,
     pub(crate) directories: Directories,
+    /// Who works where.
+    pub(crate) workspaces: Workspaces,
 }
 
 impl Shared {

@@ -11,6 +11,16 @@ use warren_domain::{SessionId, Version, WorkspaceId};
 
 use crate::session::tree::{HOME_ROOT, USER_INPUT_ROOT, WORKSPACE_ROOT};
 
+/// Some of the directories that belong to a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    All,
+    /// What other sessions may work in too.
+    Workspace,
+    /// What is the session's alone.
+    Own,
+}
+
 /// The directories of one session. What a sandbox can write is never opened from here, only bound into it or removed.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
@@ -65,14 +75,14 @@ impl Places {
         }
     }
 
-    /// Whether all directories that belong to a version are there.
-    pub(crate) fn are_there(&self) -> bool {
-        self.of_version().iter().all(|directory| directory.exists())
+    /// Whether these directories are there.
+    pub(crate) fn are_there(&self, part: Part) -> bool {
+        self.of_version(part).iter().all(|directory| directory.exists())
     }
 
-    /// Removes the directories that belong to a version. Each is gone at once, or still there whole.
-    pub(crate) fn discard(&self) -> io::Result<()> {
-        for directory in self.of_version() {
+    /// Removes these directories. Each is gone at once, or still there whole.
+    pub(crate) fn discard(&self, part: Part) -> io::Result<()> {
+        for directory in self.of_version(part) {
             let gone = directory.with_extension("gone");
             remove(&gone)?;
             match fs::rename(directory, &gone) {
@@ -85,16 +95,18 @@ impl Places {
     }
 
     /// The directories that belong to a version, by the names of their roots in its tree.
-    pub(crate) fn roots(&self) -> Vec<(String, PathBuf)> {
-        let names = [WORKSPACE_ROOT, USER_INPUT_ROOT, HOME_ROOT];
-        names.into_iter().zip(self.of_version()).map(|(name, at)| (name.to_owned(), at.to_owned())).collect()
+    pub(crate) fn roots(&self, part: Part) -> Vec<(String, PathBuf)> {
+        let all =
+            [(WORKSPACE_ROOT, &self.workspace), (USER_INPUT_ROOT, &self.user_input), (HOME_ROOT, &self.home)];
+        let of_part = all.into_iter().filter(|(_, at)| self.of_version(part).contains(&at.as_path()));
+        of_part.map(|(name, at)| (name.to_owned(), at.clone())).collect()
     }
 
     /// New, empty directories beside those of [`Places::roots`], to be filled.
-    pub(crate) fn make_new(&self) -> io::Result<Vec<(String, PathBuf)>> {
+    pub(crate) fn make_new(&self, part: Part) -> io::Result<Vec<(String, PathBuf)>> {
         fs::create_dir_all(&self.session_directory)?;
         fs::create_dir_all(&self.workspace_directory)?;
-        let roots = self.roots().into_iter().map(|(name, at)| (name, at.with_extension("new")));
+        let roots = self.roots(part).into_iter().map(|(name, at)| (name, at.with_extension("new")));
         roots
             .map(|(name, at)| {
                 remove(&at)?;
@@ -104,25 +116,29 @@ impl Places {
             .collect()
     }
 
-    /// Puts the new directories into the place of the old ones, as those of user `uid`. What is in them is its own already.
-    pub(crate) fn take_new(&self, uid: u32) -> io::Result<()> {
-        for (_, at) in self.roots() {
+    /// Puts these new directories into the place of the old ones, as those of user `uid`. What is in them is its own already.
+    pub(crate) fn take_new(&self, part: Part, uid: u32) -> io::Result<()> {
+        for at in self.of_version(part) {
             let new = at.with_extension("new");
             give(&new, uid)?;
             let gone = at.with_extension("gone");
             remove(&gone)?;
-            match fs::rename(&at, &gone) {
+            match fs::rename(at, &gone) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 renamed => renamed?,
             }
-            fs::rename(&new, &at)?;
+            fs::rename(&new, at)?;
             remove(&gone)?;
         }
         Ok(())
     }
 
-    fn of_version(&self) -> [&Path; 3] {
-        [&self.workspace, &self.user_input, &self.home]
+    fn of_version(&self, part: Part) -> Vec<&Path> {
+        match part {
+            Part::All => vec![&self.workspace, &self.user_input, &self.home],
+            Part::Workspace => vec![&self.workspace],
+            Part::Own => vec![&self.user_input, &self.home],
+        }
     }
 
     fn note(&self) -> PathBuf {

@@ -30,7 +30,8 @@ pub(crate) enum TargetKind {
 }
 
 impl Target {
-    /// Directories of this machine, by the names of their roots. Files belong to whoever we are.
+    /// Directories of this machine, by the names of their roots; what a tree has in others is left out. Files belong to
+    /// whoever we are.
     #[must_use]
     pub fn directories(roots: Vec<(String, PathBuf)>) -> Self {
         Self(TargetKind::Directories(write::Options { roots, ..write::Options::default() }))
@@ -107,7 +108,10 @@ impl Snapshots {
             _ => Arc::default(),
         };
         let plan = self.plan(partition, tree, &before).await;
-        let Plan { mut index, steps } = plan.map_err(|source| RestoreError::Read { tree, source })?;
+        let Plan { mut index, mut steps } = plan.map_err(|source| RestoreError::Read { tree, source })?;
+        if let TargetKind::Directories(options) = &target.0 {
+            steps.retain(|(_, step)| options.roots.iter().any(|(name, _)| *name == step.root));
+        }
         let (numbers, steps): (Vec<usize>, Vec<Step>) = steps.into_iter().unzip();
         let written = match target.0 {
             TargetKind::Directories(options) => self.write_here(partition, tree, options, steps).await?,

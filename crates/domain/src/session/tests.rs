@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session};
+use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session, Start};
 use crate::{
     ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockId, Content,
     Diagnostics, Draft, ErrorCode, EventBody, FileChange, FileCounts, Head, Resolution, RunId, Timestamp,
@@ -12,7 +12,13 @@ fn run(n: u128) -> RunId {
 }
 
 fn send(n: u128, when_busy: WhenBusy) -> Command {
-    Command::Send { run: run(n), content: Content::from("do it"), when_busy, base_version: None }
+    Command::Send {
+        run: run(n),
+        content: Content::from("do it"),
+        when_busy,
+        base_version: None,
+        start: Start::AtOnce,
+    }
 }
 
 fn completed(n: u128) -> Command {
@@ -71,6 +77,7 @@ fn a_stale_base_version_is_refused_with_the_latest() {
         content: Content::from("x"),
         when_busy: WhenBusy::Queue,
         base_version: Some(Version(0)),
+        start: Start::AtOnce,
     };
     assert_eq!(
         session.decide(stale),

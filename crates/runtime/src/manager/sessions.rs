@@ -14,7 +14,7 @@ use crate::{
     api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
     places::Places,
     recorder::{RecordError, Recorder},
-    session::{Leave, Request, first_version},
+    session::{Leave, Request, first_version, is_shared},
     spaces,
 };
 
@@ -188,26 +188,18 @@ impl SessionManager {
         self.shared.parts.live.runtime_changed(session);
     }
 
-    /// Whether another session works in the same workspace. Its directory then stays, with its user number.
+    /// Whether more than one session works in the same workspace.
     pub(super) async fn is_shared(&self, record: &SessionRecord) -> Result<bool, SessionError> {
-        let mut query = SessionQuery {
-            partition: Some(record.partition.clone()),
-            project: Some(record.project_id),
-            limit: 500,
-            ..SessionQuery::default()
-        };
-        loop {
-            let page = self.shared.parts.store.sessions.sessions(&query).await;
-            let page = page.map_err(|error| SessionError::internal("list the sessions", error))?;
-            let mut others = page.items.iter().filter(|other| other.session_id != record.session_id);
-            if others.any(|other| other.workspace_id == record.workspace_id) {
-                return Ok(true);
-            }
-            query.before = page.items.last().map(|last| last.session_id);
-            if !page.more {
-                return Ok(false);
-            }
-        }
+        let shared = is_shared(&self.shared.parts.store, record.workspace_id).await;
+        shared.map_err(|error| SessionError::internal("list the sessions", error))
+    }
+
+    /// Whether no session works in a workspace any more. Else its directory stays, with its user number.
+    async fn is_abandoned(&self, workspace: WorkspaceId) -> Result<bool, SessionError> {
+        let query = SessionQuery { workspace: Some(workspace), limit: 1, ..SessionQuery::default() };
+        let page = self.shared.parts.store.sessions.sessions(&query).await;
+        let page = page.map_err(|error| SessionError::internal("list the sessions", error))?;
+        Ok(page.items.is_empty())
     }
 
     /// Removes what only this session's log spoke of. What is left when that is cut, upkeep finds.
@@ -224,14 +216,14 @@ impl SessionManager {
 
     async fn erase_directories(&self, record: &SessionRecord) -> Result<(), SessionError> {
         let places = Places::of(&self.shared.options.directory, record.session_id, record.workspace_id);
-        let owns_workspace = record.workspace_id.0 == record.session_id.0 && !self.is_shared(record).await?;
+        let is_last = self.is_abandoned(record.workspace_id).await?;
         let removed = tokio::task::spawn_blocking(move || {
             places.remove_session()?;
-            if owns_workspace { places.remove_workspace() } else { Ok(()) }
+            if is_last { places.remove_workspace() } else { Ok(()) }
         });
         let removed = removed.await.map_err(|error| SessionError::internal("erase the files", error))?;
         removed.map_err(|error| SessionError::internal("erase the files", error))?;
-        if owns_workspace {
+        if is_last {
             // Only now: the user number is free once nothing of it is on disk.
             let forgotten = self.shared.parts.store.projects.remove_workspace(record.workspace_id).await;
             forgotten.map_err(|error| SessionError::internal("forget the workspace", error))?;

@@ -18,6 +18,7 @@ use crate::{
     manager::SessionManager,
     options::{Directories, Options, Parts, Shared},
     session::{Leave, chain, known_files, tree::tree_id, workspace_files},
+    workspaces::Workspaces,
 };
 
 /// How long what a replay started may take to end.
@@ -62,6 +63,7 @@ impl Scratch {
         let store = Store { blobs: blobs.clone(), profiles: parts.store.profiles.clone(), ..opened };
         let live = Live::new(&store, &tasks);
         let own = Shared {
+            workspaces: Workspaces::default(),
             parts: Parts {
                 store: store.clone(),
                 live: live.clone(),

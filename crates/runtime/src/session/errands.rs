@@ -58,7 +58,12 @@ impl SessionTask {
         match self.sandbox {
             SandboxSlot::Ready(_) => Ok(false),
             SandboxSlot::Starting(_) => Ok(true),
-            SandboxSlot::None if self.recorder.state.head == Head::Clean => Ok(false),
+            SandboxSlot::None
+                if self.recorder.state.head == Head::Clean
+                    && self.has_looked().await.map_err(RecordError::Read)? =>
+            {
+                Ok(false)
+            }
             SandboxSlot::None => self.start_sandbox(0).await.map(|()| true),
         }
     }

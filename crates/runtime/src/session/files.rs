@@ -162,6 +162,11 @@ impl SessionTask {
         Ok(())
     }
 
+    /// What others did in the same workspace while this session slept is in no version of its yet.
+    pub(super) async fn look_at_others_work(&mut self) -> Result<(), RecordError> {
+        if self.is_shared().await.map_err(RecordError::Read)? { self.rescan().await } else { Ok(()) }
+    }
+
     /// Looks at the whole workspace, so that nothing the watcher missed stays unsaid.
     pub(super) async fn rescan(&mut self) -> Result<(), RecordError> {
         let Some(guest) = self.sandbox.ready().map(|ready| ready.sandbox.guest.clone()) else {

@@ -7,15 +7,18 @@ use std::sync::Arc;
 
 use warren_domain::{ErrorCode, Head, Version};
 use warren_snapshots::{Target, TreeId};
-use warren_store::{ReadError, SessionQuery, VersionRecord};
+use warren_store::{ReadError, VersionRecord};
 
 use super::{
-    Identity,
+    Identity, is_shared, latest_of_workspace,
     memory::{self, Memory},
     start::{StartFailure, chain},
     tree::tree_id,
 };
-use crate::{options::Shared, places::Places};
+use crate::{
+    options::Shared,
+    places::{Part, Places},
+};
 
 /// Whether files come from a version, or are those that new sessions are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,48 +37,80 @@ pub(super) async fn rebuild(
 ) -> Result<FilesFrom, StartFailure> {
     let latest = latest(identity, shared).await.map_err(|error| failed(&error))?;
     let Some(latest) = latest else { return Ok(FilesFrom::Nothing) };
-    let from = if latest.tree.is_some() { FilesFrom::Version } else { FilesFrom::Nothing };
+    if is_shared(&shared.parts.store, identity.workspace).await.map_err(|error| failed(&error))? {
+        rebuild_workspace(identity, shared, places, uid).await?;
+        rebuild_part(identity, shared, places, (&latest, Part::Own), head, uid).await?;
+        let is_there = places.are_there(Part::Workspace);
+        return Ok(if is_there { FilesFrom::Version } else { FilesFrom::Nothing });
+    }
+    rebuild_part(identity, shared, places, (&latest, Part::All), head, uid).await?;
+    Ok(if latest.tree.is_some() { FilesFrom::Version } else { FilesFrom::Nothing })
+}
+
+/// A workspace that others work in too stays as it is. One that is gone is what was committed last, whoever did that.
+async fn rebuild_workspace(
+    identity: &Identity,
+    shared: &Shared,
+    places: &Places,
+    uid: u32,
+) -> Result<(), StartFailure> {
+    if places.are_there(Part::Workspace) {
+        return Ok(());
+    }
+    let latest = latest_of_workspace(&shared.parts.store, identity.workspace).await;
+    let Some(latest) = latest.map_err(|error| failed(&error))?.filter(|latest| latest.tree.is_some()) else {
+        return Ok(());
+    };
+    let tree = tree_id(latest.tree.as_ref()).map_err(|error| failed(&error))?;
+    write(identity, shared, places, (latest.version, tree), (Part::Workspace, uid)).await
+}
+
+/// Sees to it that these directories are what a version says.
+async fn rebuild_part(
+    identity: &Identity,
+    shared: &Shared,
+    places: &Places,
+    (latest, part): (&VersionRecord, Part),
+    head: Head,
+    uid: u32,
+) -> Result<(), StartFailure> {
     // What a session starts with; it is cleared only where somebody went back to it.
     let is_known = latest.tree.is_some() || latest.restored.is_some();
     let is_stale = places.version() != Some(latest.version);
     // What an earlier run left is all there is of it.
-    let keeps_what_is_there = !is_known || (!is_stale && (places.are_there() || head != Head::Clean));
+    let keeps_what_is_there = !is_known || (!is_stale && (places.are_there(part) || head != Head::Clean));
     if keeps_what_is_there {
-        return note(places, latest.version).await.map(|()| from);
-    }
-    if places.workspace.exists() && is_shared(identity, shared).await.map_err(|error| failed(&error))? {
-        // Others work in it; what the agent remembers is put back all the same.
-        return note(places, latest.version).await.map(|()| from);
+        return note(places, latest.version).await;
     }
     let forget = places.clone();
     blocking(move || forget.forget_version()).await?;
-    put_memory(identity, shared, &latest).await?;
+    put_memory(identity, shared, latest).await?;
     match &latest.tree {
         Some(tree) => {
             let tree = tree_id(Some(tree)).map_err(|error| failed(&error))?;
-            write(identity, shared, places, (latest.version, tree), uid).await?;
+            write(identity, shared, places, (latest.version, tree), (part, uid)).await?;
         }
         None => {
             let discard = places.clone();
-            blocking(move || discard.discard()).await?;
+            blocking(move || discard.discard(part)).await?;
         }
     }
-    note(places, latest.version).await.map(|()| from)
+    note(places, latest.version).await
 }
 
-/// Writes a tree into new directories, which then take the place of the old ones. What is in those already is moved, and
-/// not written again: nobody believes them from here on, whatever happens.
+/// Writes these directories of a tree anew, which then take the place of the old ones. What is in those already is
+/// moved, and not written again: nobody believes them from here on, whatever happens.
 async fn write(
     identity: &Identity,
     shared: &Shared,
     places: &Places,
     (version, tree): (Version, TreeId),
-    uid: u32,
+    (part, uid): (Part, u32),
 ) -> Result<(), StartFailure> {
     let make = places.clone();
-    let new = tokio::task::spawn_blocking(move || make.make_new()).await;
+    let new = tokio::task::spawn_blocking(move || make.make_new(part)).await;
     let new = new.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
-    let target = Target::directories(new).in_place_of(places.roots()).owned_by(uid);
+    let target = Target::directories(new).in_place_of(places.roots(part)).owned_by(uid);
     let place = shared.place(identity.session);
     let restored = shared.parts.snapshots.restore(&identity.partition, tree, target, place.as_deref());
     restored.await.map_err(|error| StartFailure {
@@ -84,7 +119,7 @@ async fn write(
         hint: Some("restore another version of the session, or fork one".to_owned()),
     })?;
     let take = places.clone();
-    blocking(move || take.take_new(uid)).await
+    blocking(move || take.take_new(part, uid)).await
 }
 
 async fn note(places: &Places, version: Version) -> Result<(), StartFailure> {
@@ -121,11 +156,6 @@ async fn latest(identity: &Identity, shared: &Shared) -> Result<Option<VersionRe
         Some(record) => store.versions.version(identity.session, record.version).await,
         None => Ok(None),
     }
-}
-
-async fn is_shared(identity: &Identity, shared: &Shared) -> Result<bool, ReadError> {
-    let query = SessionQuery { workspace: Some(identity.workspace), limit: 2, ..SessionQuery::default() };
-    Ok(shared.parts.store.sessions.sessions(&query).await?.items.len() > 1)
 }
 
 fn failed(error: &(dyn std::error::Error + 'static)) -> StartFailure {

@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 use warren_domain::{
     ApprovalResolution, Command, Content, ErrorCode, EventBody, Rejection, RunId, RunInput, RunOptions,
-    RunStatus, SessionChanges, WhenBusy,
+    RunStatus, SessionChanges, Start, WhenBusy,
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
@@ -184,6 +184,7 @@ impl SessionTask {
             content: message.content.clone(),
             when_busy: message.when_busy,
             base_version: message.base_version,
+            start: self.start_of_next().await?,
         };
         let input = RunInput {
             content: message.content.clone(),
@@ -212,6 +213,12 @@ impl SessionTask {
             _ => {}
         }
         Ok(sent)
+    }
+
+    /// A run begins from what is known; where that has to be looked at first, its message waits for it.
+    async fn start_of_next(&self) -> Result<Start, RecordError> {
+        let has_looked = self.has_looked().await.map_err(RecordError::Read)?;
+        Ok(if has_looked { Start::AtOnce } else { Start::Later })
     }
 
     async fn known_key(&self, message: &NewMessage) -> Result<Option<Key>, Failure> {

@@ -16,7 +16,9 @@ use super::{
 };
 use crate::{
     api::{SessionError, damaged},
+    places::Part,
     recorder::RecordError,
+    workspaces::Closed,
 };
 
 /// What the log says of files, and the records that go with it.
@@ -32,16 +34,10 @@ impl SessionTask {
         let (store, session) = (&self.shared.parts.store, self.identity.session);
         let target = store.versions.version(session, version).await.map_err(RecordError::Read)?;
         let target = target.ok_or_else(|| refused(SessionError::not_found("version", version)))?;
-        if self.is_shared().await.map_err(RecordError::Read)? {
-            return Err(refused(SessionError::Invalid {
-                code: ErrorCode::Conflict,
-                message: "other sessions work in the same workspace".to_owned(),
-                hint: Some("fork the version: the new session has a workspace of its own".to_owned()),
-            }));
-        }
         let prepared = self.again(&target).await.map_err(refused)?;
         let files = prepared.files;
-        let (mut drafts, mut changes) =
+        // Closed until it is recorded: whoever enters then finds the restored files.
+        let ((mut drafts, mut changes), _closed) =
             self.put_back_files(&target, &format!("restoring version {version}")).await?.map_err(refused)?;
         let next = self.recorder.state.version.next();
         let message =
@@ -82,41 +78,61 @@ impl SessionTask {
             transcripts: target.transcripts.clone(),
             size_bytes: target.size_bytes,
             excluded: target.excluded.clone(),
+            shared: self.works_with_others().await?,
             ..self.record_after(latest.as_ref())
         };
         Ok(Prepared::again(record, files))
     }
 
-    /// Ends the sandbox and sees to it that the next one finds files and transcripts of `target`. Says what is then new.
+    /// Ends the sandbox and sees to it that the next one finds files and transcripts of `target`. Says what is then new, and
+    /// keeps others out of the workspace meanwhile.
     pub(super) async fn put_back_files(
         &mut self,
         target: &VersionRecord,
         why: &str,
-    ) -> Result<Result<FileNews, SessionError>, RecordError> {
+    ) -> Result<Result<(FileNews, Closed), SessionError>, RecordError> {
         // All of it is looked at before anything is given up.
         let (listed, contents) = match self.of_version(target).await {
             Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
-        let is_shared = self.is_shared().await.map_err(RecordError::Read)?;
-        let places = self.places();
-        let forget = places.clone();
-        // From here on the directories are not believed: whatever happens, the next sandbox begins with the version.
-        if let Err(error) = blocking(move || forget.forget_version()).await {
-            return Ok(Err(SessionError::internal("give up the files", error)));
+        let (workspace, session) = (self.identity.workspace, self.identity.session);
+        if self.shared.workspaces.has_others(workspace, session) {
+            return Ok(Err(others_are_inside()));
         }
+        // First: a sandbox that starts goes through the same door.
         self.stop_sandbox(why).await?;
-        let discarded = target.tree.is_none() && !is_shared;
-        if discarded && let Err(error) = blocking(move || places.discard()).await {
-            return Ok(Err(SessionError::internal("give up the files", error)));
+        let closed = self.shared.workspaces.close(workspace).await;
+        if closed.has_others(session) {
+            return Ok(Err(others_are_inside()));
+        }
+        if let Err(error) = self.give_up_files(target).await {
+            return Ok(Err(error));
         }
         let transcripts = self.shared.parts.store.transcripts.as_ref();
-        memory::put(self.identity.session, contents, transcripts).await.map_err(RecordError::Read)?;
-        if is_shared {
-            // Its files are not ours alone, and stay.
-            return Ok(Ok((Vec::new(), Vec::new())));
-        }
-        Ok(Ok(self.files.become_these(&listed)))
+        memory::put(session, contents, transcripts).await.map_err(RecordError::Read)?;
+        Ok(Ok((self.files.become_these(&listed), closed)))
+    }
+
+    /// From here on the directories are not believed: whatever happens, the next sandbox begins with the version.
+    async fn give_up_files(&self, target: &VersionRecord) -> Result<(), SessionError> {
+        let places = self.places();
+        let part = match (&target.tree, self.works_with_others().await?) {
+            (None, _) => Some(Part::All),
+            // Gone, so that whoever comes first writes what was committed last.
+            (Some(_), true) => Some(Part::Workspace),
+            (Some(_), false) => None,
+        };
+        blocking(move || {
+            places.forget_version()?;
+            part.map_or(Ok(()), |part| places.discard(part))
+        })
+        .await
+        .map_err(|error| SessionError::internal("give up the files", error))
+    }
+
+    async fn works_with_others(&self) -> Result<bool, SessionError> {
+        self.is_shared().await.map_err(|error| SessionError::internal("list the sessions", error))
     }
 
     /// Files of the workspace, and transcripts.
@@ -145,6 +161,18 @@ impl SessionTask {
         drafts.extend(more);
         self.recorder.record(drafts, |_| changes).await?;
         Ok(())
+    }
+}
+
+/// What others are doing would be undone under their hands.
+fn others_are_inside() -> SessionError {
+    SessionError::Invalid {
+        code: ErrorCode::Conflict,
+        message: "other sessions are active in the same workspace".to_owned(),
+        hint: Some(
+            "fork the version: the new session has a workspace of its own; or stop their sandboxes first"
+                .to_owned(),
+        ),
     }
 }
 

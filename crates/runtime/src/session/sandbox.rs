@@ -24,6 +24,7 @@ use crate::{
     options::Program,
     recorder::RecordError,
     session::calls::Calls,
+    workspaces::Inside,
 };
 
 /// How many of a session's sandbox events its report remembers.
@@ -62,6 +63,7 @@ pub(super) struct Ready {
     /// Its watchers and its forwarded connections; cancelled with it.
     tasks: Tasks,
     _until_dropped: DropGuard,
+    _inside: Inside,
     _counted: Held,
 }
 
@@ -176,11 +178,13 @@ impl SessionTask {
                     problem: None,
                     tasks: started.tasks,
                     _until_dropped: started.until_dropped,
+                    _inside: started.inside,
                     _counted: Held::sandbox(),
                 }));
                 self.record_status(None).await?;
                 self.deadlines.touch();
                 self.on_given(started.given).await?;
+                self.look_at_others_work().await?;
                 self.outputs_changed();
                 waiting.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
                 self.launch_agent().await?;

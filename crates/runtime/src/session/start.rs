@@ -28,6 +28,7 @@ use crate::{
     options::{Packages, Program, Shared},
     places::Places,
     template::{Given, Template},
+    workspaces::Inside,
 };
 
 /// Where a sandbox has the workspace.
@@ -78,6 +79,8 @@ pub(super) struct Started {
     pub(super) tasks: Tasks,
     /// Some of the tasks hold the sandbox: it is only let go of when they end.
     pub(super) until_dropped: DropGuard,
+    /// Counted among those who work in its workspace.
+    pub(super) inside: Inside,
 }
 
 /// Why there is no sandbox.
@@ -139,34 +142,27 @@ pub(super) async fn start(
     let packages = shared.parts.programs.packages();
     let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
     let uid = uid_of(&identity, &shared).await?;
+    // Until its files are there and one more is counted: nobody else makes or replaces them meanwhile.
+    let door = shared.workspaces.close(identity.workspace).await;
     let from = rebuild(&identity, &shared, &places, head, uid).await?;
     let is_new_workspace = from == FilesFrom::Nothing && !places.workspace.exists();
-    let instructions = prepare(&places, &layout).await?;
+    prepare(&places, &layout).await?;
     let spec = Spec {
         id,
         mounts: Mounts {
-            workspace: places.workspace.clone(),
-            home: places.home.clone(),
-            user_input: Some(places.user_input.clone()),
             knowledge: knowledge(&identity, &shared).await,
-            instructions: Some(instructions),
-            agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
-            node_packages: packages.node.clone(),
-            python_packages: packages.python.clone(),
+            ..mounts(&places, &installed, &packages)
         },
         uid,
         env: environment(&packages),
         limits: shared.options.limits.clone(),
         required: shared.options.required.clone(),
     };
-    let outside = Outside::new(&profile, signals.clone()).map_err(|error| StartFailure {
-        hint: Some(error.hint().to_owned()),
-        ..StartFailure::new(ErrorCode::BadRequest, &error)
-    })?;
-    let outside = Arc::new(outside);
+    let outside = way_out(&profile, signals.clone())?;
     let sandbox = shared.parts.backend.start(spec).await?;
     // Before anything watches: what a session starts with is no run's work.
     let given = if is_new_workspace { give(&sandbox, &shared, &packages).await? } else { Vec::new() };
+    let inside = door.enter(identity.session);
     let tasks = shared.parts.tasks.child();
     let until_dropped = tasks.token().drop_guard();
     let furnished = furnish(&identity, adapter, &shared, &sandbox, &outside, &tasks, signals.clone());
@@ -176,7 +172,39 @@ pub(super) async fn start(
         .await
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
-    Ok(Started { sandbox, calls, outside, transcripts, given, programs: installed, tasks, until_dropped })
+    Ok(Started {
+        sandbox,
+        calls,
+        outside,
+        transcripts,
+        given,
+        programs: installed,
+        tasks,
+        until_dropped,
+        inside,
+    })
+}
+
+/// What a sandbox sees of the session and of this machine.
+fn mounts(places: &Places, installed: &[Program], packages: &Packages) -> Mounts {
+    Mounts {
+        workspace: places.workspace.clone(),
+        home: places.home.clone(),
+        user_input: Some(places.user_input.clone()),
+        knowledge: None,
+        instructions: Some(places.instructions.clone()),
+        agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
+        node_packages: packages.node.clone(),
+        python_packages: packages.python.clone(),
+    }
+}
+
+fn way_out(profile: &AgentProfile, signals: mpsc::Sender<Signal>) -> Result<Arc<Outside>, StartFailure> {
+    let outside = Outside::new(profile, signals).map_err(|error| StartFailure {
+        hint: Some(error.hint().to_owned()),
+        ..StartFailure::new(ErrorCode::BadRequest, &error)
+    })?;
+    Ok(Arc::new(outside))
 }
 
 /// Writes the template, if there is one for this sandbox.
@@ -244,15 +272,14 @@ async fn uid_of(identity: &Identity, shared: &Shared) -> Result<u32, StartFailur
 
 /// Makes the directories that hold the session's. The instructions are the server's own: the sandbox sees them
 /// read-only, so plain file calls are safe here.
-async fn prepare(places: &Places, layout: &[LayoutFile]) -> Result<PathBuf, StartFailure> {
+async fn prepare(places: &Places, layout: &[LayoutFile]) -> Result<(), StartFailure> {
     let own = places.clone();
     let files: Vec<LayoutFile> =
         layout.iter().filter(|file| file.place == Place::Instructions).cloned().collect();
     let written = tokio::task::spawn_blocking(move || own.prepare(&files)).await;
     let failed =
         |error: &(dyn std::error::Error + 'static)| StartFailure::new(ErrorCode::SandboxError, error);
-    written.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
-    Ok(places.instructions.clone())
+    written.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
 }
 
 /// What the session's project knows, with its index as the files are. What comes later is seen by sandboxes that run.

@@ -8,16 +8,20 @@ use warren_domain::{
     Version, VersionCause,
 };
 use warren_snapshots::{Hold, ReadTreeError, Source, TakeError, TakeRequest, Taken};
-use warren_store::{Change, ReadError, RunRecord, SessionQuery, VersionRecord};
+use warren_store::{Change, ReadError, RunRecord, VersionRecord};
 
 use super::{
-    SessionTask,
+    SessionTask, is_shared,
     memory::Memory,
     sandbox::SandboxSlot,
     start::chain,
     tree::{NotATree, counts, tree_id},
 };
-use crate::{api::SessionError, places::Places, recorder::RecordError};
+use crate::{
+    api::SessionError,
+    places::{Part, Places},
+    recorder::RecordError,
+};
 
 /// How long a tree may take. A guest that takes longer does not hold up the session for ever.
 const TAKE: Duration = Duration::from_secs(600);
@@ -147,7 +151,7 @@ impl SessionTask {
 
     async fn take_tree_after(&self, base: Option<warren_snapshots::TreeId>) -> Result<Taken, PrepareError> {
         self.sandbox.ready().ok_or(PrepareError::NoSandbox)?;
-        let source = Source::directories(self.places().roots());
+        let source = Source::directories(self.places().roots(Part::All));
         let taking = async {
             let request = TakeRequest {
                 place: self.shared.place(self.identity.session),
@@ -180,9 +184,13 @@ impl SessionTask {
 
     /// Whether another session works in the same workspace.
     pub(super) async fn is_shared(&self) -> Result<bool, ReadError> {
-        let query =
-            SessionQuery { workspace: Some(self.identity.workspace), limit: 2, ..SessionQuery::default() };
-        Ok(self.shared.parts.store.sessions.sessions(&query).await?.items.len() > 1)
+        is_shared(&self.shared.parts.store, self.identity.workspace).await
+    }
+
+    /// Whether the latest version and the log are all there is to know of the files. While a session has no sandbox, others may
+    /// change what it shares with them.
+    pub(super) async fn has_looked(&self) -> Result<bool, ReadError> {
+        Ok(self.sandbox.ready().is_some() || !self.is_shared().await?)
     }
 
     /// Makes a version of what is there while no run is going on, unless it is the latest already. Says which it is.
@@ -223,10 +231,11 @@ impl SessionTask {
 
     /// Sees to it that a waiting run starts from a version. Says whether it can start now.
     pub(super) async fn settle_head(&mut self, record: &RunRecord) -> Result<bool, RecordError> {
-        if self.recorder.state.head == Head::Clean {
+        let is_clean = self.recorder.state.head == Head::Clean;
+        if is_clean && self.has_looked().await.map_err(RecordError::Read)? {
             return Ok(true);
         }
-        if record.input.from == RunFrom::Version {
+        if !is_clean && record.input.from == RunFrom::Version {
             return self.go_back(record).await;
         }
         match self.sandbox {
@@ -253,7 +262,7 @@ impl SessionTask {
         let found = self.shared.parts.store.versions.version(self.identity.session, version).await;
         let Some(target) = found.map_err(RecordError::Read)? else { return Ok(true) };
         match self.put_back_files(&target, &format!("back to version {version}")).await? {
-            Ok(drafts) => {
+            Ok((drafts, _closed)) => {
                 let message = format!("What was in no version was given up; version {version} goes on.");
                 let said = self.said(format!("back-{}", record.run_id), message);
                 self.record_files(drafts, vec![said]).await?;

@@ -3,7 +3,7 @@
 use futures::{StreamExt as _, stream};
 use warren_domain::{BlobHash, Partition};
 use warren_snapshots::{FileReader, Item, ItemKind, ReadTreeError, Snapshots, TreeId};
-use warren_store::SessionRecord;
+use warren_store::{SessionRecord, VersionRecord};
 
 use super::blocking;
 use crate::{
@@ -13,7 +13,10 @@ use crate::{
         versions::{tree_of, unread},
     },
     places::Places,
-    session::tree::{USER_INPUT_ROOT, WORKSPACE_ROOT},
+    session::{
+        latest_of_workspace,
+        tree::{USER_INPUT_ROOT, WORKSPACE_ROOT},
+    },
     volumes::{Volume, VolumePath},
 };
 
@@ -43,16 +46,25 @@ impl SessionManager {
         if is_there && held == Some(record.version) {
             return Ok(None);
         }
-        let latest = self.version_get(record.session_id, record.version).await?;
+        let latest = if volume == Volume::Workspace && self.is_shared(record).await? {
+            // What is there is everybody's, whatever this session's version is; and what is gone is what anybody left last.
+            if is_there { None } else { self.latest_of_workspace(record).await? }
+        } else {
+            Some(self.version_get(record.session_id, record.version).await?)
+        };
         // What a session starts with is in no tree, unless somebody went back to it.
-        let is_known = latest.tree.is_some() || latest.restored.is_some();
-        // Others work in the same directory: what is there is theirs too, whatever this session's version is.
-        let is_others_too = is_there && volume == Volume::Workspace && self.is_shared(record).await?;
-        if !is_known || is_others_too {
-            return Ok(None);
-        }
+        let is_known = |latest: &VersionRecord| latest.tree.is_some() || latest.restored.is_some();
+        let Some(latest) = latest.filter(is_known) else { return Ok(None) };
         let snapshots = self.shared.parts.snapshots.clone();
         Ok(Some(Kept { snapshots, partition: record.partition.clone(), tree: tree_of(&latest)?, root }))
+    }
+
+    async fn latest_of_workspace(
+        &self,
+        record: &SessionRecord,
+    ) -> Result<Option<VersionRecord>, SessionError> {
+        let latest = latest_of_workspace(&self.shared.parts.store, record.workspace_id).await;
+        latest.map_err(|error| SessionError::internal("read the versions", error))
     }
 }
 
