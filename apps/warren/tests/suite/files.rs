@@ -245,6 +245,34 @@ async fn an_app_is_started_when_somebody_looks_and_again_after_the_session_slept
     assert_eq!(until_ok(&server, &host, &cookie).await, json!("it works"));
 }
 
+#[tokio::test]
+async fn who_looks_at_an_app_keeps_its_session_awake_and_an_app_nobody_looks_at_does_not() {
+    let server = Setup::new().config("[sandbox]\nidle_timeout_seconds = 5").start().await;
+    let client = server.admin();
+    let mut apps = Vec::new();
+    for _ in 0..2 {
+        let session = client.session_create().await;
+        client.run(session, APP).await;
+        let app = artifacts(&client, session).await.remove(0);
+        let (host, cookie) = enter(&server, session, app["id"].as_str().expect("an id")).await;
+        until_ok(&server, &host, &cookie).await;
+        apps.push((session, host, cookie));
+    }
+    let (watched, host, cookie) = apps.remove(0);
+    let (other, ..) = apps.remove(0);
+    // The watched one began earlier, so it would be asleep before the other, if looking did not count.
+    while !is_asleep(&get(&client, other, "").await) {
+        assert_eq!(until_ok(&server, &host, &cookie).await, json!("it works"));
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+    let ended = |log: &[warren_testkit::TestEvent]| {
+        log.iter().any(|event| event.json["runtime"]["sandbox"]["status"] == "terminated")
+    };
+    assert!(!ended(&client.log(watched).await), "it was looked at all the time");
+    let mut events = client.events(watched, warren_domain::Seq(0)).await;
+    events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
+}
+
 /// Looks again, as the page that waits does.
 async fn until_ok(server: &TestServer, host: &str, cookie: &str) -> Value {
     for _ in 0..300 {

@@ -155,6 +155,30 @@ async fn the_start_is_a_version_that_can_be_read_compared_forked_and_gone_back_t
 }
 
 #[tokio::test]
+async fn a_message_sent_during_a_restore_waits_for_it() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: for i in $(seq 300); do echo good > f$i; done").await;
+    let last = client.run(session, "run: for i in $(seq 300); do echo bad > f$i; done").await;
+    let mut events = client.events(session, last.last().expect("an entry").seq).await;
+    let place = of(session, "restore");
+    let (version, ends) = (json!({"version": 1}), json!("restoring version 1"));
+    let message = async {
+        // Its sandbox has ended for the restore, which goes on.
+        events.until(|event| event.json["runtime"]["sandbox"]["statusMessage"] == ends).await;
+        let (run, _) = client.message_send(session, "run: cat f* | sort | uniq -c").await;
+        events.until(|event| event.ends_run(run)).await
+    };
+    let (made, all) = tokio::join!(client.post(&place, &version), message);
+    let made = made.expect(StatusCode::OK);
+    let at = |kind: &str| all.iter().position(|event| event.kind() == kind).expect("an entry");
+    assert!(at("version_committed") < at("run_started"), "{:?}", kinds(&all));
+    assert_eq!(all[at("run_started")].json["baseVersion"], made["version"]);
+    assert!(said(&all).contains("300 good"), "{}", said(&all));
+}
+
+#[tokio::test]
 async fn a_fork_goes_on_from_any_version_and_its_origin_does_not_notice() {
     let server = TestServer::start().await;
     let client = server.admin();
