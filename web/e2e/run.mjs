@@ -28,7 +28,9 @@ for (const agent of new Set(stories.flatMap((story) => story.agent ?? []))) {
   const why = server.install(agent);
   if (why) missing.set(agent, `${agent} cannot be installed here: ${why.slice(0, 200)}`);
 }
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+// A page from a directory comes from nowhere for the browser, which would keep it from previews on this machine.
+const asIfServed = process.env.PAGE ? ["--disable-features=LocalNetworkAccessChecks,PrivateNetworkAccessForNavigations,PrivateNetworkAccessForIframes,BlockInsecurePrivateNetworkRequests"] : [];
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", ...asIfServed] });
 const counts = { passed: 0, flaky: 0, failed: 0, skipped: 0 };
 const begun = performance.now();
 for (const story of stories) counts[await result(story)] += 1;
