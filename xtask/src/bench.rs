@@ -1,8 +1,7 @@
 //! `cargo xtask bench`: measures with optimised code, and prints one table.
 //!
-//! What is measured, and how, is in `crates/testkit`; this builds it and hands the names on. The profile is the one of
-//! `cargo xtask up`: what is measured is what people run. The page is measured in Chromium by a program of its own,
-//! `web/bench/bench.mjs`, because it needs no server.
+//! What is measured, and how, is in `crates/testkit`; this builds it as for a server that serves many, and hands the names
+//! on. The page is measured in Chromium by a program of its own, `web/bench/bench.mjs`, because it needs no server.
 
 use std::path::Path;
 
@@ -50,9 +49,9 @@ fn programs(root: &Path, names: &[&String]) -> Result<()> {
     }
     // The bench starts the real program, which stands beside it.
     let mut program = cargo::cargo(root);
-    cargo::run(program.args(["build", "--profile", "up", "--package", "warren"]))?;
+    cargo::run(program.args(["build", "--release", "--package", "warren"]))?;
     let mut bench = cargo::cargo(root);
-    bench.args(["run", "--profile", "up", "--package", "warren-testkit", "--bin", "bench", "--"]);
+    bench.args(["run", "--release", "--package", "warren-testkit", "--bin", "bench", "--"]);
     cargo::run(bench.args(names))
 }
 
