@@ -246,12 +246,14 @@ async fn what_a_failed_run_left_is_shown_and_committed_by_the_next_or_given_up()
 
 #[tokio::test]
 async fn idle_commits_what_changed_and_a_workspace_that_is_gone_is_built_again() {
-    let server = Setup::new().config("[sandbox]\nidle_timeout_seconds = 1").start().await;
+    let server = Setup::new().config("[sandbox]\nidle_timeout_seconds = 3").start().await;
     let client = server.admin();
     let session = client.session_create().await;
-    let first = client
-        .run(session, "run: echo kept > a.txt; (sleep 0.3; echo late > b.txt) > /dev/null 2>&1 &")
-        .await;
+    let later = "run: echo kept > a.txt; \
+                 (until [ -e go ]; do sleep 0.05; done; echo late > b.txt) > /dev/null 2>&1 &";
+    let first = client.run(session, later).await;
+    // Only when the run has ended, however long that takes.
+    client.put(&of(session, "fs?path=go"), &json!("go")).await.expect(StatusCode::OK);
     let mut events = client.events(session, first.last().unwrap().seq).await;
     let ended = events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
     assert!(kinds(&ended).contains(&"version_committed"), "{:?}", kinds(&ended));
