@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::{Adapter, adapters};
 
@@ -26,11 +26,20 @@ pub fn detect(content: &[u8]) -> Option<&'static dyn Adapter> {
     }
 }
 
-/// The first objects of a file: one a line, or one in all.
+/// The first objects of a file: one a line, one in all, or those of one list.
 fn objects(content: &[u8]) -> Vec<Map<String, Value>> {
     let lines = content.split(|byte| *byte == b'\n').take(MAX_LINES);
     let found: Vec<_> = lines.filter_map(|line| object(of_event(line))).map(of_envelope).collect();
-    if found.is_empty() { names(content).into_iter().collect() } else { found }
+    if !found.is_empty() {
+        return found;
+    }
+    names(content).map_or_else(|| items(content), |names| vec![names])
+}
+
+/// The first objects of a file that is one list.
+fn items(content: &[u8]) -> Vec<Map<String, Value>> {
+    let items: Vec<&RawValue> = serde_json::from_slice(content).unwrap_or_default();
+    items.into_iter().take(MAX_LINES).filter_map(|item| object(item.get().as_bytes())).collect()
 }
 
 fn object(text: &[u8]) -> Option<Map<String, Value>> {

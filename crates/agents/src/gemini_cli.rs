@@ -112,7 +112,10 @@ impl Adapter for GeminiCli {
     }
 
     fn wrote(&self, object: &Map<String, Value>) -> bool {
-        let is_saved = has(object, &["sessionId", "projectHash"]) || has(object, &["$set"]);
+        let is_saved = has(object, &["sessionId", "projectHash"])
+            || has(object, &["$set"])
+            || has(object, &["role", "parts"])
+            || has(object, &["history", "authType"]);
         is_saved
             || match word(object, "type") {
                 "init" => has(object, &["session_id", "model"]),

@@ -123,6 +123,7 @@ impl Adapter for OpenCode {
             || has(object, &["session", "messages", "children"])
             || has(object, &["type", "properties"])
             || has(object, &["type", "sessionID", "part"])
+            || has(object, &["info", "parts"])
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

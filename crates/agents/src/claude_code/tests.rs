@@ -575,3 +575,14 @@ fn numbers_without_measure_are_no_more_than_large() {
     assert_eq!((parsed.conversations.main().len(), parsed.n_unreadable), (100, 0));
     assert_eq!(parsed.usage.map(|usage| usage.input_tokens), Some(u64::MAX));
 }
+
+#[test]
+fn a_summary_of_a_version_that_marks_no_compaction_is_shown_as_one() {
+    let line = json!({"type": "user", "uuid": "u", "isCompactSummary": true,
+        "message": {"role": "user", "content": "This session is being continued."}});
+    let parsed = ClaudeCode.parse(line.to_string().as_bytes(), &[]);
+    let [Block::System { id, metadata: Some(more), .. }] = parsed.conversations.main() else {
+        panic!("{:?}", parsed.conversations.main());
+    };
+    assert_eq!((id.as_str(), &more["summary"]), ("u", &json!("This session is being continued.")));
+}

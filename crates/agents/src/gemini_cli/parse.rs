@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Deserializer, Value, value::RawValue};
+use serde_json::{Deserializer, Value, json, value::RawValue};
 use warren_domain::{BlockStatus, ConversationId, Conversations, Draft, EventBody, Timestamp};
 
 use super::{
@@ -50,6 +50,10 @@ pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
 
 /// Reads a whole file: lines, or one document.
 pub(super) fn read_into(chat: &mut Chat, bytes: &[u8], unread: &mut Unread) {
+    if let Some(records) = list(bytes) {
+        let records = records.iter().filter(|record| chat.append(record) == Heard::Nothing);
+        return records.for_each(|record| unread.note(record.as_bytes()));
+    }
     if is_document(bytes) {
         return read_document(chat, bytes, unread);
     }
@@ -58,6 +62,35 @@ pub(super) fn read_into(chat: &mut Chat, bytes: &[u8], unread: &mut Unread) {
             unread.note(line);
         }
     }
+}
+
+/// The records of a file that is a list: what `/chat save` keeps of a conversation, or the log of all prompts.
+fn list(bytes: &[u8]) -> Option<Vec<String>> {
+    let is_list = bytes.trim_ascii_start().starts_with(b"[");
+    if !is_list && memchr::memmem::find(&bytes[..bytes.len().min(SEEN)], b"\"history\"").is_none() {
+        return None;
+    }
+    let value: Value = serde_json::from_slice(bytes).ok()?;
+    let items = value.as_array().or_else(|| value.get("history")?.as_array())?;
+    Some(items.iter().enumerate().map(|(n, item)| listed(n, item)).collect())
+}
+
+/// How much of a file is looked at to see whether it is such a list.
+const SEEN: usize = 4096;
+
+/// An item of such a list as a record.
+fn listed(n: usize, item: &Value) -> String {
+    let record = match (item.get("role").and_then(Value::as_str), item.get("parts"), item.get("message")) {
+        (Some(role), Some(parts), _) => {
+            let kind = if role == "model" { "gemini" } else { "user" };
+            json!({"id": format!("turn-{n}"), "type": kind, "content": parts})
+        }
+        (_, _, Some(said)) => {
+            json!({"id": format!("log-{n}"), "type": item.get("type"), "timestamp": item.get("timestamp"), "content": said})
+        }
+        _ => return item.to_string(),
+    };
+    record.to_string()
 }
 
 /// Whether a file is one document, as older versions wrote it, and not lines.

@@ -174,3 +174,27 @@ fn a_profile_becomes_files_of_geminis_own_forms() {
         ]
     );
 }
+
+#[test]
+fn what_a_person_saved_by_hand_is_read_too() {
+    let history = json!([
+        {"role": "user", "parts": [{"text": "list"}]},
+        {"role": "model", "parts": [{"text": "I look."}, {"functionCall": {"id": "c", "name": "ls", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "ls", "response": {"output": "a"}}}]},
+        {"role": "model", "parts": [{"text": "a"}]},
+    ]);
+    let log = json!([{"sessionId": "s", "messageId": 0, "type": "user", "message": "list", "timestamp": "2026-01-01T00:00:00Z"}]);
+    let kinds = |file: &str| -> Vec<String> {
+        let parsed = GeminiCli.parse(file.as_bytes(), &[]);
+        assert_eq!(parsed.n_unreadable, 0, "{file}");
+        let kind = |block: &warren_domain::Block| json!(block)["type"].as_str().map(str::to_owned);
+        parsed.conversations.main().iter().filter_map(kind).collect()
+    };
+    let said = ["user_message", "assistant_text", "tool_use", "tool_result", "assistant_text"];
+    assert_eq!(kinds(&history.to_string()), said);
+    assert_eq!(kinds(&format!("{history:#}")), said);
+    assert_eq!(kinds(&json!({"history": history, "authType": "gemini-api-key"}).to_string()), said);
+    assert_eq!(kinds(&log.to_string()), ["user_message"]);
+    let detected = crate::detect(history.to_string().as_bytes()).map(|agent| agent.agent_type());
+    assert_eq!(detected, Some(GeminiCli.agent_type()));
+}

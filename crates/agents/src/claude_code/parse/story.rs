@@ -14,6 +14,9 @@ use crate::claude_code::{
     user::{self, TaskEnd, Words, words},
 };
 
+/// How many blocks may stand between a compaction and its summary.
+const NEAR: usize = 4;
+
 /// A line that cannot be understood.
 #[derive(Debug)]
 pub(super) struct Misread;
@@ -165,7 +168,7 @@ impl Story {
                 self.hold(owner, block);
             }
             Words::Task(end) => self.task_ended(end, at),
-            Words::Summary(summary) => self.summary(summary),
+            Words::Summary(summary) => self.summary(owner, &line.uuid().unwrap_or_default(), summary, at),
             Words::Hidden => {}
         }
         outcome
@@ -296,16 +299,20 @@ impl Story {
         call.ended = Some((ending.status, at));
     }
 
-    /// The summary belongs to the compaction before it.
-    fn summary(&mut self, summary: String) {
-        let is_compaction = |block: &Block| matches!(block, Block::System { metadata: Some(_), .. });
-        let last = match self.held.last_mut() {
-            Some((_, block)) => Some(block),
-            None => self.blocks.last_mut(),
-        };
-        if let Some(block) = last.filter(|block| is_compaction(block)) {
-            let nothing = blocks::notice("", String::new(), Timestamp::default());
-            *block = blocks::with_summary(std::mem::replace(block, nothing), summary);
+    /// The summary belongs to the compaction before it. Older versions write no line for that: then it stands for it.
+    fn summary(&mut self, owner: u32, id: &str, summary: String, at: Timestamp) {
+        let lacks_summary = |block: &Block| matches!(block, Block::System { metadata: Some(more), .. } if !more.contains_key("summary"));
+        let held = self.held.iter_mut().rev().map(|(_, block)| block);
+        let mut last = held.chain(self.blocks.iter_mut().rev()).take(NEAR);
+        match last.find(|block| lacks_summary(block)) {
+            Some(block) => {
+                let nothing = blocks::notice("", String::new(), Timestamp::default());
+                *block = blocks::with_summary(std::mem::replace(block, nothing), summary);
+            }
+            None => {
+                let compaction = blocks::compaction(id, &CompactMetadata::default(), at);
+                self.hold(owner, blocks::with_summary(compaction, summary));
+            }
         }
     }
 
