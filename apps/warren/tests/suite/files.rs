@@ -96,6 +96,27 @@ async fn what_an_agent_makes_is_told_while_it_is_made_and_belongs_to_its_run() {
 }
 
 #[tokio::test]
+async fn what_a_restored_version_does_not_have_is_not_shown_any_more() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: mkdir -p outputs && printf a > outputs/a.md").await;
+    client.run(session, "run: printf b > outputs/a.md.md && printf c > outputs/c.md").await;
+    let paths = async || -> Vec<Value> {
+        artifacts(&client, session).await.iter().map(|artifact| artifact["path"].clone()).collect()
+    };
+    assert_eq!(paths().await.len(), 3);
+    let restore = format!("/api/sessions/{session}/restore");
+    client.post(&restore, &json!({"version": 1})).await.expect(StatusCode::OK);
+    assert_eq!(paths().await, ["outputs/a.md"]);
+    client.run(session, "run: true").await;
+    assert_eq!(paths().await, ["outputs/a.md"]);
+    client.post(&restore, &json!({"version": 2})).await.expect(StatusCode::OK);
+    client.run(session, "run: touch outputs").await;
+    assert_eq!(paths().await.len(), 3, "found again by who looks");
+}
+
+#[tokio::test]
 async fn files_come_from_the_version_when_the_directories_are_gone_and_nothing_wakes() {
     let server = TestServer::start().await;
     let client = server.admin();

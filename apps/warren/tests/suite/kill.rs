@@ -32,6 +32,22 @@ async fn seen_until_killed(
     seen
 }
 
+fn n_ended(log: &[TestEvent]) -> usize {
+    log.iter().filter(|event| ["run_completed", "run_failed"].contains(&event.kind())).count()
+}
+
+/// The log when so many runs have ended: one that waited when the server was killed is carried out by the next.
+async fn ended_log(server: &TestServer, session: warren_domain::SessionId, n_runs: usize) -> Vec<TestEvent> {
+    for _ in 0..600 {
+        let log = server.admin().log(session).await;
+        if n_ended(&log) >= n_runs {
+            return log;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    server.admin().log(session).await
+}
+
 #[tokio::test]
 async fn a_server_killed_at_any_moment_loses_nothing_a_client_saw_and_goes_on() {
     let mut seed = Seed::new();
@@ -42,7 +58,7 @@ async fn a_server_killed_at_any_moment_loses_nothing_a_client_saw_and_goes_on() 
         let n_events = 1 + seed.below(ENTRIES) as usize;
         let seen = seen_until_killed(&mut server, session, n_events).await;
         server.restart().await;
-        let log = server.admin().log(session).await;
+        let log = ended_log(&server, session, n as usize + 1).await;
         assert_contiguous(&log);
         for event in known.iter().chain(&seen) {
             assert_eq!(
@@ -52,8 +68,7 @@ async fn a_server_killed_at_any_moment_loses_nothing_a_client_saw_and_goes_on() 
             );
         }
         let runs: Vec<_> = log.iter().filter(|event| event.kind() == "run_started").collect();
-        let ends = log.iter().filter(|event| ["run_completed", "run_failed"].contains(&event.kind()));
-        assert_eq!(ends.count(), runs.len(), "kill {n}: no run stays open");
+        assert_eq!(n_ended(&log), runs.len(), "kill {n}: no run stays open");
         let open = folded(&log).main().iter().filter(|block| block.cut_short().is_some()).count();
         assert_eq!(open, 0, "kill {n}: no block stays open");
         known = log;

@@ -6,7 +6,10 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, RenameFlags, fchmod, fstat, openat, renameat_with, statat, unlinkat},
+    fs::{
+        AtFlags, CWD, Mode, OFlags, RenameFlags, fchmod, fstat, linkat, openat, renameat_with, statat,
+        unlinkat,
+    },
     io::{Errno, pwrite},
 };
 use tokio::task::yield_now;
@@ -16,7 +19,7 @@ use warren_guest_api::{
 use warren_link::Stream;
 
 use super::{
-    Roots, file_stat,
+    Roots, file_stat, proc_path,
     read::{CAREFULLY, not_a_file},
 };
 use crate::{
@@ -141,42 +144,65 @@ fn failed(request: &WriteRequest) -> impl Fn(Errno) -> GuestError {
     move |errno| file_error(&format!("write `{}`", request.path.path), errno)
 }
 
-/// A new file under a name of its own, removed again unless it gets another.
+/// A new file without a name, so that nothing of it is left whatever ends us; or under a name of its own, removed again
+/// unless it gets another, where a file must have one.
 struct Temporary<'a> {
     directory: &'a OwnedFd,
-    name: String,
+    /// The name it has for now.
+    name: Option<String>,
     file: OwnedFd,
-    renamed: bool,
 }
 
 impl<'a> Temporary<'a> {
     fn create(directory: &'a OwnedFd) -> Result<Self, Errno> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        // A program may have taken the name, by chance or to annoy: then the next one.
-        for _ in 0..100 {
-            let name = format!("{TEMPORARY_PREFIX}{}", NEXT.fetch_add(1, Ordering::Relaxed));
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | CAREFULLY;
-            match openat(directory, &name, flags, Mode::from_raw_mode(0o600)) {
-                Ok(file) => return Ok(Self { directory, name, file, renamed: false }),
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno),
+        let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+        match openat(directory, ".", flags, Mode::from_raw_mode(0o600)) {
+            Ok(file) => Ok(Self { directory, name: None, file }),
+            // As file systems and kernels say that they know no such thing.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | CAREFULLY;
+                let open = |name: &str| openat(directory, name, flags, Mode::from_raw_mode(0o600));
+                let (name, file) = under_free_name(open)?;
+                Ok(Self { directory, name: Some(name), file })
             }
+            Err(errno) => Err(errno),
         }
-        Err(Errno::EXIST)
     }
 
+    /// Gives it its name. One that is there cannot be linked over, only renamed over.
     fn rename(mut self, name: &str, flags: RenameFlags) -> Result<(), Errno> {
-        renameat_with(self.directory, &self.name, self.directory, name, flags)?;
-        self.renamed = true;
+        if self.name.is_none() {
+            let file = proc_path(&self.file);
+            let link = |name: &str| linkat(CWD, &file, self.directory, name, AtFlags::SYMLINK_FOLLOW);
+            self.name = Some(under_free_name(link)?.0);
+        }
+        if let Some(own) = &self.name {
+            renameat_with(self.directory, own, self.directory, name, flags)?;
+        }
+        self.name = None;
         Ok(())
     }
 }
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        if !self.renamed {
+        if let Some(name) = &self.name {
             // If it cannot be removed, somebody else has, or there is no more that could be done.
-            _ = unlinkat(self.directory, &self.name, AtFlags::empty());
+            _ = unlinkat(self.directory, name, AtFlags::empty());
         }
     }
+}
+
+/// Does something with a name that nobody has. A program may have taken it, by chance or to annoy: then the next one.
+fn under_free_name<T>(mut take: impl FnMut(&str) -> Result<T, Errno>) -> Result<(String, T), Errno> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    for _ in 0..100 {
+        let name = format!("{TEMPORARY_PREFIX}{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        match take(&name) {
+            Ok(taken) => return Ok((name, taken)),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Err(Errno::EXIST)
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use futures::{StreamExt as _, stream};
 use warren_domain::{
-    Artifact, ArtifactKind, BlobHash, Draft, MANIFEST_PATH, Manifest, OutputFile, Outputs, Package,
-    Timestamp, artifact_events, find,
+    Artifact, ArtifactKind, BlobHash, Draft, EventBody, MANIFEST_PATH, Manifest, OutputFile, Outputs,
+    Package, Timestamp, artifact_events, find,
 };
 use warren_env::TaskKind;
 use warren_guest_api::{FilePath, ReadRequest, Root};
@@ -107,6 +107,17 @@ impl SessionTask {
             self.record_artifacts().await?;
         }
         Ok(())
+    }
+
+    /// What is shown and is not among the files any more, when these are others at once: nobody can look at them while
+    /// there is no sandbox.
+    pub(super) fn gone_artifacts(&mut self) -> Vec<Draft> {
+        self.outputs.round += 1;
+        self.outputs.seen = None;
+        let shown = self.recorder.state.artifacts.values();
+        let mut gone: Vec<_> = shown.filter(|artifact| !self.files.has(&artifact.path)).cloned().collect();
+        gone.sort_by(|a, b| a.path.cmp(&b.path));
+        gone.into_iter().map(|artifact| Draft::of_session(EventBody::ArtifactDeleted { artifact })).collect()
     }
 
     fn look(&mut self, guest: Guest) -> impl Future<Output = Looked> + use<> {

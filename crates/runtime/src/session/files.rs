@@ -54,6 +54,12 @@ impl KnownFiles {
         from.map(|(_, file)| file).take_while(move |file| file.path.starts_with(directory))
     }
 
+    /// Whether there is a file of this path, or one beneath it.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let is_it = |file: &WorkspaceFile| matches!(file.path.as_bytes().get(path.len()), None | Some(b'/'));
+        path.is_empty() || self.beneath(path).any(is_it)
+    }
+
     /// Compares what was seen with what is known, and remembers it. Says what changed.
     fn update(&mut self, seen: Seen) -> Option<(FileChange, Option<WorkspaceFile>, String)> {
         let Some(stat) = seen.stat.filter(|stat| stat.kind != FileKind::Directory) else {

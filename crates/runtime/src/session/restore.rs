@@ -111,7 +111,9 @@ impl SessionTask {
         }
         let transcripts = self.shared.parts.store.transcripts.as_ref();
         memory::put(session, contents, transcripts).await.map_err(RecordError::Read)?;
-        Ok(Ok((self.files.become_these(&listed), closed)))
+        let (mut drafts, changes) = self.files.become_these(&listed);
+        drafts.extend(self.gone_artifacts());
+        Ok(Ok(((drafts, changes), closed)))
     }
 
     /// From here on the directories are not believed: whatever happens, the next sandbox begins with the version.
