@@ -28,4 +28,6 @@ pub use frame::{Frame, FrameError, FrameReader, MAX_FRAME, read_frame, write_fra
 pub use hello::{Hello, Landlock, PROTOCOL_VERSION};
 pub use ports::{MAX_PORTS, OpenPort};
 pub use request::{Announcement, Listening, Request};
-pub use watch::{Change, ChangeKind, DEFAULT_EXCLUDES, WatchEvent, WatchRequest};
+pub use watch::{
+    Change, ChangeKind, DEFAULT_EXCLUDES, MAX_HASHED, MAX_HASHED_AT_A_TIME, WatchEvent, WatchRequest,
+};

@@ -56,6 +56,11 @@ pub enum WatchEvent {
     },
 }
 
+/// The largest file that is read to tell its hash, and the most that is read of all that changed at a time.
+pub const MAX_HASHED: u64 = 1 << 20;
+/// See [`MAX_HASHED`].
+pub const MAX_HASHED_AT_A_TIME: u64 = 16 << 20;
+
 /// A file that is no longer as it was. Directories are not told of, only what is in them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {

@@ -49,12 +49,7 @@ export const STORIES = [
     name: "the page is used by keyboard alone",
     async tell({ server, visit }) {
       const { page } = await visit({ outside: true });
-      await page.goto(server.url);
-      await page.getByLabel("Token").waitFor();
-      await page.keyboard.type(server.token);
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "What shall we build?" }).waitFor();
-      await page.waitForFunction(() => document.activeElement?.id === "msg" && document.querySelector("[role=radio][aria-checked=true]"));
+      await signIn(page, server);
       await page.keyboard.press("Shift+Tab");
       await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "radio");
       await page.keyboard.press("Tab");

@@ -11,6 +11,7 @@ use crate::{
     cli,
     client::{Client, Form},
     connect::with_server,
+    render::size,
     report::{Advised, Outcome},
     setting::Setting,
     terminal::Terminal,
@@ -29,9 +30,10 @@ async fn act(client: &Client, args: cli::Knowledge, terminal: &mut Terminal) -> 
                 return Ok(terminal.line(answer.get())?);
             }
             let listing: KnowledgeListing = serde_json::from_str(answer.get())?;
-            let (n_files, size, most) = (listing.files.len(), listing.size_bytes, listing.max_bytes);
+            let (n_files, used, most) = (listing.files.len(), listing.size_bytes, listing.max_bytes);
             terminal.write(&table(listing.files).to_text(terminal.paint()))?;
-            terminal.line(&format!("{n_files} files, {size} of at most {most} bytes"))?;
+            let noun = if n_files == 1 { "file" } else { "files" };
+            terminal.line(&format!("{n_files} {noun}, {} of at most {}", size(used), size(most)))?;
         }
         cli::Knowledge::Add { of, files, to, json } => {
             let files = files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?;

@@ -13,7 +13,9 @@ use rustix::{
     io::Errno,
 };
 use tokio::task::yield_now;
-use warren_guest_api::{Change, FileKind, FilePath, FileStat, WatchRequest};
+use warren_guest_api::{
+    Change, FileKind, FilePath, FileStat, MAX_HASHED, MAX_HASHED_AT_A_TIME, WatchRequest,
+};
 
 use super::changes::{Before, Changes};
 use crate::files::{Roots, TEMPORARY_PREFIX, hash, proc_path, stat};
@@ -21,10 +23,6 @@ use crate::files::{Roots, TEMPORARY_PREFIX, hash, proc_path, stat};
 /// Directories that are watched at most, and files that are known at most, over all roots of a watch.
 const MAX_DIRECTORIES: usize = 8 * 1024;
 const MAX_FILES: usize = 128 * 1024;
-
-/// The largest file that is read to tell its hash, and the most that is read of all that changed at a time.
-const MAX_HASHED: u64 = 1 << 20;
-const MAX_READ: u64 = 16 << 20;
 
 const WATCHED: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
@@ -117,7 +115,7 @@ impl<'a> Tree<'a> {
     /// Asks what became of the files that were touched, and remembers it.
     pub(super) async fn settle(&mut self, changes: Changes) -> Vec<Change> {
         let mut settled = Vec::new();
-        let mut left = MAX_READ;
+        let mut left = MAX_HASHED_AT_A_TIME;
         for (n, (path, before)) in changes.into_touched().enumerate() {
             let now = stat(self.roots, &path).ok().filter(|stat| stat.kind != FileKind::Directory);
             self.remember(&path, now.is_some());

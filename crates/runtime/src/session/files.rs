@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use warren_domain::{BlobHash, Draft, EventBody, FileChange, RunId, SessionId, Timestamp};
 use warren_guest_api::{
-    Change as SeenChange, DEFAULT_EXCLUDES, FileKind, FilePath, FileStat, ListRequest, MAX_LIST, Root,
+    Change as SeenChange, DEFAULT_EXCLUDES, FileKind, FilePath, FileStat, ListRequest, MAX_HASHED,
+    MAX_HASHED_AT_A_TIME, MAX_LIST, Root,
 };
 use warren_sandbox::Guest;
 use warren_store::{Change, Store, WorkspaceFile};
@@ -17,10 +18,6 @@ const DEPTH: u32 = 64;
 
 /// How long a scan may take. A guest that takes longer does not hold up the session.
 const SCAN: Duration = Duration::from_secs(20);
-
-/// The largest file that is read to tell its hash, and the most that is read at a time: as in the guest.
-const MAX_HASHED: u64 = 1 << 20;
-const MAX_READ: u64 = 16 << 20;
 
 /// A file as something saw it; `None` if it is gone.
 #[derive(Debug, Clone)]
@@ -190,7 +187,7 @@ impl SessionTask {
 
 /// Adds what is in them, as far as that is quickly read.
 async fn read(guest: &Guest, mut seen: Vec<Seen>) -> Vec<Seen> {
-    let mut left = MAX_READ;
+    let mut left = MAX_HASHED_AT_A_TIME;
     for file in &mut seen {
         let is_read = |stat: &FileStat| stat.kind == FileKind::File && stat.size <= left.min(MAX_HASHED);
         if let Some(stat) = file.stat.filter(is_read) {
