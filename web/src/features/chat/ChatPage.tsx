@@ -15,6 +15,7 @@ import { usePage } from "../shell/page";
 import { usePerson } from "../shell/person";
 import { Burger, TopBar } from "../shell/TopBar";
 import { Panel } from "../shell/parts";
+import { ownCost } from "../versions/ownCost";
 import { ChatContext, type Chat } from "./context";
 import { Conversation } from "./Conversation";
 import { Thread } from "./Thread";
@@ -55,7 +56,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
   const running = live.activeRun !== null;
   const state = open.length ? "wait" : running ? (live.runtime?.sandbox?.status === "starting" ? "boot" : "run") : "idle";
   const budget = (session.options as { budget?: { costUsd?: number } } | undefined)?.budget?.costUsd ?? null;
-  const spent = live.runs.reduce((sum, run) => sum + (run === live.activeRun ? 0 : (run.costUSD ?? 0)), 0) + (running ? live.spending.costUSD : 0);
+  const spent = live.spending.costUSD;
   const mayRun = person.mayRun && live.ended === null;
   useNews(sessionId);
 
@@ -181,7 +182,7 @@ function useVersionFacts(sessionId: string): readonly VersionFact[] {
   return useMemo(() => {
     const all = new Map<number, VersionFact>();
     for (const one of news) all.set(one.version, { ...one, at: Date.parse(one.at) });
-    for (const one of versions) all.set(one.version, { ...one, at: Date.parse(one.createdAt) });
+    for (const one of versions) all.set(one.version, { ...one, at: Date.parse(one.createdAt), costUSD: ownCost(one, versions) });
     return [...all.values()].map(({ version, cause, files, blocks, costUSD, at, seq, runId }) => {
       const run = runId === undefined ? undefined : runs.get(runId);
       const ms = run?.startedAt && run.endedAt ? Date.parse(run.endedAt) - Date.parse(run.startedAt) : undefined;

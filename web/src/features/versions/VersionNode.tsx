@@ -21,6 +21,8 @@ type Actions = {
 type Props = {
   sessionId: string;
   version: Version;
+  /** What it cost since the one before. */
+  costUSD: number;
   title: string;
   isSelected: boolean;
   isLatest: boolean;
@@ -33,7 +35,7 @@ type Props = {
 
 /** One version on the line. */
 export function VersionNode(props: Props) {
-  const { version, title, isSelected, replay, onSelect, children } = props;
+  const { version, costUSD, title, isSelected, replay, onSelect, children } = props;
   const [open, setOpen] = useState<"label" | "restore" | "replay" | null>(null);
   const { added = 0, changed = 0, removed = 0 } = version.files;
   const files = added + changed + removed;
@@ -49,7 +51,7 @@ export function VersionNode(props: Props) {
           <b className="cut"><bdi>{title}</bdi></b>
         )}
         <span className="mt num">
-          {when(version.createdAt)} · {plural(version.blocks, "block")}{version.costUSD > 0 && ` · ${cost(version.costUSD)}`}
+          {when(version.createdAt)} · {plural(version.blocks, "block")}{costUSD > 0 && ` · ${cost(costUSD)}`}
           {version.shared && " · shared workspace"}
           {replay && !isSelected && <ReplayChip replay={replay} onOpen={() => setOpen("replay")} />}
         </span>

@@ -11,6 +11,7 @@ import { Compare } from "./Compare";
 import { TimeLine } from "./TimeLine";
 import { titleOf } from "./title";
 import { VersionNode } from "./VersionNode";
+import { ownCost } from "./ownCost";
 import { useReplays } from "./useReplays";
 
 /** Conversation and files together, as they were: a line of versions, and what differs between two. */
@@ -39,6 +40,7 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
             key={version.version}
             sessionId={sessionId}
             version={version}
+            costUSD={ownCost(version, all.versions) ?? 0}
             title={titleOf(version, runs)}
             isSelected={version === selected}
             isLatest={version === all.versions[0]}
