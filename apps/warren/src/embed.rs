@@ -7,6 +7,7 @@
 //! ```
 
 mod listen;
+mod memory;
 mod metrics;
 mod options;
 mod programs;
@@ -16,7 +17,7 @@ mod trial;
 use std::{fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use warren_config::Config;
+use warren_config::{Config, Database};
 use warren_domain::NodeId;
 use warren_env::{Env, TaskKind, Tasks};
 use warren_gateway::{Bootstrap, Gateway, Records};
@@ -97,6 +98,7 @@ impl Server {
         };
         let serving = serve(listener, router(deps), http.clone(), ServeOptions::default());
         http.spawn_to_end(TaskKind::Housekeeping, serving);
+        memory::give_back_what_is_free(&core.tasks);
         let url = format!("http://{}", listen::reachable(address));
         lock.announce(&url)?;
         Ok(Self {
@@ -151,9 +153,12 @@ impl Core {
         let models = ModelGateway::new(options::models(config), env.clone())?;
 
         let gateway = Gateway::new(Records::from(&store), env.clone()).with_plans(options::plans(config)?);
-        let owner = gateway.bootstrap(lock.home().token()?.as_deref()).await?;
+        let node = lock.node()?;
+        let is_shared = matches!(config.storage.database, Database::Postgres(_));
+        let kept = lock.home().token()?;
+        let owner = gateway.bootstrap(is_shared.then_some(node.as_str()), kept.as_deref()).await?;
 
-        let runtime = options::runtime(config, directory, NodeId(lock.node()?), address)?;
+        let runtime = options::runtime(config, directory, NodeId(node), address)?;
         let parts = Parts {
             store,
             live,

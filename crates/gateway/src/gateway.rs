@@ -16,7 +16,8 @@ use crate::{
     tokens::NewToken,
 };
 
-/// The token that the server makes for its owner, of which there is one.
+/// The token that the server makes for its owner, of which there is one; of servers that share their records, each has one
+/// with its own name behind it.
 pub(crate) const OWNER: &str = "owner";
 
 /// What the gateway keeps its records in.
@@ -73,11 +74,16 @@ impl Gateway {
     /// Makes what must be there from the first start: the default project and profile, and the owner's token.
     ///
     /// `kept` is the secret the owner kept from an earlier start. If it still works it stays; if it is lost, a new one
-    /// takes the place of the old, which stops working.
+    /// takes the place of the old, which stops working. `node` is this server's name among those that share its records, if
+    /// any do: what another one's owner kept goes on working.
     ///
     /// # Errors
     /// When the records cannot be read or written, or there is no randomness.
-    pub async fn bootstrap(&self, kept: Option<&str>) -> Result<Bootstrap, RequestError> {
+    pub async fn bootstrap(
+        &self,
+        node: Option<&str>,
+        kept: Option<&str>,
+    ) -> Result<Bootstrap, RequestError> {
         let partition = Partition::default_partition();
         self.project_default(&partition).await?;
         self.profile_default(&partition).await?;
@@ -87,10 +93,11 @@ impl Gateway {
         {
             return Ok(Bootstrap { secret, is_new: false });
         }
-        self.tokens_revoke_named(&partition, OWNER).await?;
+        let name = node.map_or_else(|| OWNER.to_owned(), |node| format!("{OWNER}@{node}"));
+        self.tokens_revoke_named(&partition, &name).await?;
         let scope = Scope::Admin(Rights::ReadWrite);
         let owner = Some(OWNER.to_owned());
-        let new = NewToken { name: OWNER.to_owned(), scope, expires_at: None, owner, plan: None };
+        let new = NewToken { name, scope, expires_at: None, owner, plan: None };
         let (secret, _) = self.token_mint(&partition, new).await?;
         Ok(Bootstrap { secret, is_new: true })
     }
@@ -119,10 +126,10 @@ mod tests {
     #[tokio::test]
     async fn the_first_start_makes_the_one_owner_token_and_later_starts_keep_it() {
         let records = memory();
-        let first = Gateway::new(records.clone(), Env::system()).bootstrap(None).await.expect("first");
+        let first = Gateway::new(records.clone(), Env::system()).bootstrap(None, None).await.expect("first");
         assert!(first.is_new);
         let second = Gateway::new(records.clone(), Env::system());
-        let kept = second.bootstrap(Some(first.secret.expose())).await.expect("second");
+        let kept = second.bootstrap(None, Some(first.secret.expose())).await.expect("second");
         assert_eq!((kept.is_new, &kept.secret), (false, &first.secret));
         assert_eq!(records.tokens.tokens(None).await.expect("tokens").len(), 1);
     }
@@ -130,11 +137,25 @@ mod tests {
     #[tokio::test]
     async fn a_lost_owner_token_is_replaced_and_stops_working() {
         let gateway = Gateway::new(memory(), Env::system());
-        let lost = gateway.bootstrap(None).await.expect("first").secret;
+        let lost = gateway.bootstrap(None, None).await.expect("first").secret;
         gateway.authenticate(lost.expose()).await.expect("it works, and is in the cache now");
-        let found = gateway.bootstrap(Some("wrn_nonsense")).await.expect("second");
+        let found = gateway.bootstrap(None, Some("wrn_nonsense")).await.expect("second");
         assert!(found.is_new);
         let refused = gateway.authenticate(lost.expose()).await;
         assert!(matches!(refused, Err(AuthenticateError::Unknown)));
+    }
+    #[tokio::test]
+    async fn servers_that_share_their_records_each_have_an_owner_token() {
+        let records = memory();
+        let first = Gateway::new(records.clone(), Env::system());
+        let second = Gateway::new(records.clone(), Env::system());
+        let kept = first.bootstrap(Some("one"), None).await.expect("first").secret;
+        let other = second.bootstrap(Some("two"), None).await.expect("second").secret;
+        first.authenticate(kept.expose()).await.expect("it still works");
+        let again = second.bootstrap(Some("two"), None).await.expect("second").secret;
+        for (secret, works) in [(&kept, true), (&other, false), (&again, true)] {
+            let fresh = Gateway::new(records.clone(), Env::system());
+            assert_eq!(fresh.authenticate(secret.expose()).await.is_ok(), works);
+        }
     }
 }

@@ -112,7 +112,7 @@ mod tests {
 
     async fn started() -> (Gateway, Identity) {
         let gateway = Gateway::new(memory(), Env::system());
-        let owner = gateway.bootstrap(None).await.expect("bootstrap").secret;
+        let owner = gateway.bootstrap(None, None).await.expect("bootstrap").secret;
         let identity = gateway.authenticate(owner.expose()).await.expect("the owner");
         (gateway, identity)
     }

@@ -94,9 +94,9 @@ impl Gateway {
                 hint: "name the person or service whose token it is",
             });
         }
-        if new.name == OWNER {
+        if new.name == OWNER || new.name.starts_with(&format!("{OWNER}@")) {
             return Err(RequestError::Invalid {
-                message: format!("the name `{OWNER}` is the server's own"),
+                message: format!("the name `{}` is the server's own", new.name),
                 hint: "name it after its user, so that you know later which one to revoke",
             });
         }

@@ -1,6 +1,9 @@
 //! What the server is given.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::Bytes;
 use tokio::sync::Semaphore;
@@ -80,8 +83,8 @@ pub(crate) type App = Arc<Shared>;
 pub(crate) struct Shared {
     pub(crate) deps: Deps,
     pub(crate) hosts: Hosts,
-    /// The OpenAPI document, written once.
-    pub(crate) openapi: Bytes,
+    /// The OpenAPI document, written when somebody asks for it first: it takes more memory than all else at the start.
+    openapi: OnceLock<Bytes>,
     pub(crate) readiness: Readiness,
     /// Sockets that may be open at a time; one more is refused.
     pub(crate) socket_places: Arc<Semaphore>,
@@ -95,15 +98,19 @@ impl Shared {
     }
 
     pub(crate) fn new(deps: Deps) -> App {
-        let document = warren_wire::openapi(env!("CARGO_PKG_VERSION"));
         Arc::new(Self {
             hosts: Hosts::new(deps.options.listen, &deps.options.allowed_hosts),
-            openapi: Bytes::from(document.to_string()),
+            openapi: OnceLock::new(),
             readiness: Readiness::default(),
             socket_places: Arc::new(Semaphore::new(MOST_SOCKETS)),
             grants: Grants::default(),
             deps,
         })
+    }
+
+    pub(crate) fn openapi(&self) -> Bytes {
+        let document = || Bytes::from(warren_wire::openapi(env!("CARGO_PKG_VERSION")).to_string());
+        self.openapi.get_or_init(document).clone()
     }
 
     pub(crate) fn runtime(&self) -> &dyn Runtime {

@@ -6,7 +6,7 @@ use crate::{AuthenticateError, Gateway, Identity, RequestError, memory::memory};
 
 async fn started(env: Env) -> (Gateway, Identity) {
     let gateway = Gateway::new(memory(), env);
-    let owner = gateway.bootstrap(None).await.expect("bootstrap").secret;
+    let owner = gateway.bootstrap(None, None).await.expect("bootstrap").secret;
     let identity = gateway.authenticate(owner.expose()).await.expect("the owner");
     (gateway, identity)
 }
@@ -49,7 +49,7 @@ async fn a_secret_is_its_token_and_nothing_else_is() {
 async fn the_secret_itself_is_not_stored() {
     let records = memory();
     let gateway = Gateway::new(records.clone(), Env::system());
-    let secret = gateway.bootstrap(None).await.expect("bootstrap").secret;
+    let secret = gateway.bootstrap(None, None).await.expect("bootstrap").secret;
     let stored = format!("{:?}", records.tokens.tokens(None).await.expect("tokens"));
     assert!(!stored.contains(&secret.expose()[4..]));
 }

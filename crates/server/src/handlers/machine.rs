@@ -53,7 +53,7 @@ pub(crate) async fn metrics(call: Call) -> Answer {
 }
 
 pub(crate) async fn openapi(call: Call) -> Answer {
-    Ok(respond::raw_json(call.app().openapi.clone()))
+    Ok(respond::raw_json(call.app().openapi()))
 }
 
 pub(crate) async fn error_page(call: Call) -> Answer {

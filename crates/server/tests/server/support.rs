@@ -50,7 +50,7 @@ impl TestServer {
         let options = warren_store::Options { database, blobs_dir: dir.path().join("blobs") };
         let store = open(options, env.clone(), &Tasks::new()).await.expect("a store");
         let gateway = Gateway::new(Records::from(&store), env.clone());
-        let owner = gateway.bootstrap(None).await.expect("bootstrap").secret.expose().to_owned();
+        let owner = gateway.bootstrap(None, None).await.expect("bootstrap").secret.expose().to_owned();
         let live = Live::new(&store, &Tasks::new());
         let runtime = Arc::new(FakeRuntime::new(store.clone(), live, env.clone()));
         let deps = Deps {
