@@ -20,6 +20,7 @@ mod sessions;
 mod tokens;
 mod transcripts;
 mod versions;
+mod wal;
 mod writer;
 
 use std::sync::Arc;

@@ -25,6 +25,8 @@ mod count;
 mod plain;
 mod state;
 
+pub(super) use plain::{line, write_line};
+
 pub(super) const WRITING_TRANSCRIPT: &str = "write the transcript";
 pub(super) const ERASING: &str = "erase the session";
 

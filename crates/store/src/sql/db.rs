@@ -10,7 +10,13 @@ use sqlx::{
 };
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
-use super::{args::Arg, migrations, queries::Query, row::Row};
+use super::{
+    args::Arg,
+    migrations,
+    queries::{LINE_SETUP, Query},
+    row::Row,
+    wal,
+};
 
 /// An open database whose tables are up to date.
 pub(crate) enum Db {
@@ -103,10 +109,13 @@ impl Db {
             .pragma("cache_size", "-1024")
             // What SQLite may have to undo of a statement: for a batch of many logs it would write a file each time.
             .pragma("temp_store", "MEMORY")
-            .pragma("wal_autocheckpoint", "4000")
+            .pragma("wal_autocheckpoint", wal::PAGES.to_string())
             .pragma("journal_size_limit", "67108864")
             .disable_statement_logging();
         let writer = Box::new(Pen::new(options.clone().pragma("cache_size", "-4096")).await?);
+        if safety == Safety::PowerLoss {
+            writer.make_room(path).await?;
+        }
         let readers = SqlitePoolOptions::new()
             .max_connections(SQLITE_READERS)
             .idle_timeout(IDLE)
@@ -202,6 +211,25 @@ impl Db {
         }
     }
 
+    /// Carries out [`LINE_WRITE`]. Says whether the log was as it expects it; durable when it returns.
+    ///
+    /// [`LINE_WRITE`]: super::queries::LINE_WRITE
+    pub(crate) async fn write_line(&self, query: Query, args: Vec<Arg>) -> Result<bool, Failed> {
+        let Db::Sqlite { writer, .. } = self else {
+            return Ok(!self.transact(query, args).await?.is_empty());
+        };
+        let mut held = writer.take().await.map_err(Failed::Before)?;
+        match bound!(query.sqlite, args).execute(&mut *held.connection).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_by_trigger(&error) => Ok(false),
+            Err(error) => {
+                // Nothing is open that could be given up, so this makes a new connection.
+                held.rollback().await;
+                Err(Failed::AtCommit(error))
+            }
+        }
+    }
+
     /// Begins a transaction that will write, with a first statement.
     pub(crate) async fn begin(
         &self,
@@ -241,7 +269,19 @@ impl Pen {
         // Not `run`: what it returns cannot be awaited in a task.
         let migrations = migrations::sqlite();
         migrations.run_direct(None, &mut connection, false).await.map_err(ConnectError::Migrate)?;
+        set_up(&mut connection).await.map_err(ConnectError::Connect)?;
         Ok(Self { options, connection: Mutex::new(Some(connection)) })
+    }
+
+    /// See [`wal`]. Without the room commits are slower and no less safe.
+    async fn make_room(&self, database: &Path) -> Result<(), ConnectError> {
+        let mut held = self.take().await.map_err(ConnectError::Connect)?;
+        // Nobody else may write while the file grows: what they write goes to its end.
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut *held.connection).await.map_err(ConnectError::Connect)?;
+        if let Err(error) = wal::make_room(database.to_owned()).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "there is no room for commits to come");
+        }
+        if held.rollback().await { Ok(()) } else { Err(ConnectError::Connect(sqlx::Error::WorkerCrashed)) }
     }
 
     /// Waits until nobody else writes.
@@ -260,13 +300,29 @@ impl Pen {
     }
 }
 
+/// Gives a connection that writes what only it has.
+async fn set_up(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(LINE_SETUP).execute(connection).await.map(drop)
+}
+
+async fn connect_again(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
+    let mut connection = options.connect().await?;
+    set_up(&mut connection).await?;
+    Ok(connection)
+}
+
+/// A trigger of ours has refused it: SQLite's `SQLITE_CONSTRAINT_TRIGGER`.
+fn is_by_trigger(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "1811")
+}
+
 impl Held<'_> {
     /// As [`Tx::rollback`].
     async fn rollback(mut self) -> bool {
         let undone = sqlx::query("ROLLBACK").execute(&mut *self.connection).await;
         if undone.is_err() {
             // Whatever state it is in, nobody else shall find it so. If there is no other, the next one fails here too.
-            match self.options.connect().await {
+            match connect_again(self.options).await {
                 Ok(fresh) => *self.connection = fresh,
                 Err(error) => {
                     tracing::warn!(

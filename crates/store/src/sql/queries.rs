@@ -51,17 +51,15 @@ pub(crate) const PLAIN_WRITE: Query = Query {
     postgres: include_str!("../../queries/postgres/plain_write.sql"),
 };
 
-/// A plain commit of one entry, whole: what it costs is what an agent's line waits for.
+/// A plain commit of one entry, whole: what it costs is what an agent's line waits for. On SQLite it is one statement,
+/// because its thread tells of each, and to be told takes as long as the statement.
 pub(crate) const LINE_WRITE: Query = Query {
-    sqlite: concat!(
-        "BEGIN IMMEDIATE;\n",
-        include_str!("../../queries/sqlite/line_insert.sql"),
-        ";\n",
-        include_str!("../../queries/sqlite/line_move.sql"),
-        ";\nCOMMIT"
-    ),
+    sqlite: include_str!("../../queries/sqlite/line_write.sql"),
     postgres: include_str!("../../queries/postgres/line_write.sql"),
 };
+
+/// What a connection to SQLite needs for [`LINE_WRITE`].
+pub(crate) const LINE_SETUP: &str = include_str!("../../queries/sqlite/line_setup.sql");
 
 /// Puts one entry in the place of several, whole.
 pub(crate) const LOG_COMPACT: Query = Query {

@@ -2,11 +2,13 @@
 //!
 //! While one transaction is being synced to disk, the next one's members gather in the channel. So a lone commit waits for
 //! nothing but the disk, and a hundred at once share one sync.
+//!
+//! A lone line does not even wait for the task: whoever has one writes it, if nobody else is at it.
 
 use std::{error::Error as StdError, sync::Arc};
 
 use bytes::Bytes;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use warren_domain::{Seq, SessionId};
 use warren_env::{Env, TaskKind, Tasks};
@@ -27,7 +29,12 @@ const MAX_BATCH_BYTES: usize = 8 << 20;
 #[derive(Clone)]
 pub(crate) struct Handle {
     jobs: mpsc::Sender<Job>,
+    db: Arc<Db>,
+    turn: Turn,
 }
+
+/// Held by whoever is writing. What comes meanwhile gathers in the channel.
+type Turn = Arc<Mutex<()>>;
 
 /// The writer is not there any more: its group of tasks was cancelled.
 #[derive(Debug, thiserror::Error)]
@@ -44,22 +51,42 @@ struct Writer {
     db: Arc<Db>,
     env: Env,
     inbox: mpsc::Receiver<Job>,
+    turn: Turn,
 }
 
 /// Starts the writer. When `tasks` is cancelled it finishes what waits, refuses what comes later, and closes the database.
 pub(crate) fn start(db: Arc<Db>, env: Env, tasks: &Tasks) -> Handle {
     let (jobs, inbox) = mpsc::channel(MAX_WAITING);
-    tasks.spawn_to_end(TaskKind::LogWriter, Writer { db, env, inbox }.run(tasks.token()));
-    Handle { jobs }
+    let turn = Turn::default();
+    let writer = Writer { db: Arc::clone(&db), env, inbox, turn: Arc::clone(&turn) };
+    tasks.spawn_to_end(TaskKind::LogWriter, writer.run(tasks.token()));
+    Handle { jobs, db, turn }
 }
 
 impl Handle {
     pub(crate) async fn commit(&self, commit: Commit) -> Result<Seq, CommitError> {
         let session = commit.session;
+        if let Some(answer) = self.commit_at_once(&commit).await {
+            return answer;
+        }
         match self.submit(Work::Commit(commit)).await {
             Ok(Answer::Commit(answer)) => answer,
             Ok(Answer::Transcript(_) | Answer::Erase(_)) | Err(Closed) => {
                 Err(CommitError::Backend { session, source: Box::new(Closed) })
+            }
+        }
+    }
+
+    /// Writes a line if it is one, nobody is writing, and its log is as it expects it. A line is one statement: whoever
+    /// waits for it may be dropped, and nothing is left half-way.
+    async fn commit_at_once(&self, commit: &Commit) -> Option<Result<Seq, CommitError>> {
+        let entry = batch::line(commit).filter(|_| !self.jobs.is_closed())?;
+        let _turn = self.turn.try_lock().ok()?;
+        match batch::write_line(&self.db, commit, entry).await {
+            Ok(is_written) => is_written.then_some(Ok(entry.seq)),
+            Err(failed) => {
+                let source = Box::new(source_of(failed));
+                Some(Err(CommitError::Backend { session: commit.session, source }))
             }
         }
     }
@@ -107,8 +134,10 @@ impl Writer {
             }
             let n_answered = jobs.len();
             while !jobs.is_empty() {
+                let turn = self.turn.lock().await;
                 let rest = jobs.split_off(batch_len(&jobs));
                 self.settle(std::mem::replace(&mut jobs, rest)).await;
+                drop(turn);
             }
             if n_answered > 1 {
                 self.gather().await;

@@ -60,19 +60,27 @@ async fn alone(db: &Db, now: Timestamp, work: &Work) -> Answer {
 
 /// Writes the commits that find their log as they expect it. Says whose they were.
 async fn write(db: &Db, commits: &[&Commit]) -> Result<HashSet<SessionId>, Failed> {
-    let written = match commits {
-        [commit] if commit.entries.len() == 1 => write_line(db, commit, &commit.entries[0]).await?,
-        commits => write_many(db, commits).await?,
-    };
+    if let [commit] = commits
+        && let Some(entry) = line(commit)
+    {
+        let is_written = write_line(db, commit, entry).await?;
+        return Ok(is_written.then_some(commit.session).into_iter().collect());
+    }
+    let written = write_many(db, commits).await?;
     written.iter().map(|row| row.id(0)).collect::<Result<_, _>>().map_err(Failed::AtCommit)
 }
 
-/// A lone entry needs no JSON to be told what to write, which counts after a pause, when nothing of SQLite is in the
-/// processor's caches.
-async fn write_line(db: &Db, commit: &Commit, entry: &LogEntry) -> Result<Vec<Row>, Failed> {
+/// The entry of a commit that is nothing else.
+pub(in crate::sql) fn line(commit: &Commit) -> Option<&LogEntry> {
+    commit.entries.first().filter(|_| commit.entries.len() == 1 && is_plain(commit))
+}
+
+/// Writes a [`line`], and says whether its log was as it expects it. A lone entry needs no JSON to be told what to write,
+/// which counts after a pause, when nothing of SQLite is in the processor's caches.
+pub(in crate::sql) async fn write_line(db: &Db, commit: &Commit, entry: &LogEntry) -> Result<bool, Failed> {
     let Commit { session, fence, expected, .. } = commit;
-    db.transact(LINE_WRITE, args![session, *fence, *expected, last_activity(commit), entry.json.to_vec()])
-        .await
+    let activity = last_activity(commit);
+    db.write_line(LINE_WRITE, args![session, *fence, *expected, activity, entry.json.to_vec()]).await
 }
 
 async fn write_many(db: &Db, commits: &[&Commit]) -> Result<Vec<Row>, Failed> {
