@@ -226,6 +226,11 @@ impl Feed<'_> {
             return Err(WriteError::Unusable { what: "a directory has no legal name" });
         }
         let made = self.shared.open(root, parent).and_then(|parent| mkdirat(parent, own, Mode::RWXU));
+        // One that is there is filled, as those are that every workspace has from its start; anything else is in the way.
+        let made = match made {
+            Err(Errno::EXIST) => self.shared.open(root, path).map(drop).map_err(|_| Errno::EXIST),
+            other => other,
+        };
         made.map_err(|source| self.shared.failure("make the directory", root, path, source))?;
         self.fill((root, path.to_vec()), Some(look), node, known)
     }

@@ -88,8 +88,11 @@ async fn a_tree_is_written_into_the_roots_and_nowhere_else() {
         mtime_ns: 0,
         node: node.clone(),
     };
+    // Some directories every workspace has from its start.
+    fs::create_dir(guest.workspace("there")).expect("made");
+    std::os::unix::fs::symlink(guest.outside(), guest.workspace("trap")).expect("links");
     let mut stream = open(&guest, &Request::WriteTree).await;
-    for message in [Message::Write, step(b""), step(b"sub"), Message::PlanEnd] {
+    for message in [Message::Write, step(b""), step(b"sub"), step(b"there"), Message::PlanEnd] {
         say(&mut stream, message).await;
     }
     let mut seen = Vec::new();
@@ -103,10 +106,12 @@ async fn a_tree_is_written_into_the_roots_and_nowhere_else() {
             message => panic!("{message:?}"),
         }
     }
-    assert_eq!(fs::read(guest.workspace("sub/file")).expect("reads"), content);
-    assert!(seen.len() == 2 && seen.iter().all(|seen| seen.inode != 0), "{seen:?}");
+    for path in ["file", "sub/file", "there/file"] {
+        assert_eq!(fs::read(guest.workspace(path)).expect("reads"), content, "{path}");
+    }
+    assert!(seen.len() == 3 && seen.iter().all(|seen| seen.inode != 0), "{seen:?}");
 
-    for path in [&b"../out"[..], b"/tmp/out", b"sub/../../out", b".."] {
+    for path in [&b"../out"[..], b"/tmp/out", b"sub/../../out", b"..", b"trap", b"file"] {
         let mut stream = open(&guest, &Request::WriteTree).await;
         for message in [Message::Write, step(path), Message::PlanEnd] {
             say(&mut stream, message).await;
@@ -114,7 +119,7 @@ async fn a_tree_is_written_into_the_roots_and_nowhere_else() {
         let answer = hear(&mut stream).await;
         assert!(matches!(answer, Message::Failed { .. }), "{answer:?}");
     }
-    assert!(!guest.outside().join("out").exists());
+    assert!(!guest.outside().join("out").exists() && !guest.outside().join("file").exists());
 }
 
 #[tokio::test]
