@@ -1,11 +1,14 @@
 //! What leaves a sandbox: what is allowed, through the one proxy, and every decision is in the log.
 
+use reqwest::StatusCode;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
 };
 use warren_testkit::{Setup, TestEvent};
+
+use super::real;
 
 /// A web server of one word, on this machine.
 async fn web_server() -> u16 {
@@ -65,6 +68,30 @@ async fn only_what_is_allowed_is_reached_and_each_decision_is_in_the_log() {
         let events = client.run(session, &ask_proxy(url)).await;
         assert!(outputs(&events).contains("403"), "{url}: {}", outputs(&events));
         assert_eq!(decisions(&events), [(host.to_owned(), false)]);
+    }
+}
+
+#[tokio::test]
+async fn every_agents_tools_reach_what_its_profile_allows_and_no_more() {
+    let port = web_server().await;
+    let config = format!("[egress]\nallow_private = [\"127.0.0.1:{port}\"]");
+    let server = Setup::new().agents(&real::ALL).await.config(&config).start().await;
+    let client = server.admin();
+    client.put("/api/profiles/open", &json!({"egressAllow": ["allowed.test"]})).await.expect(StatusCode::OK);
+    for agent in real::ALL {
+        let session = real::session(&client, agent, json!({"agentProfileReference": "open"})).await;
+        // What the proxy tells a tool is how it decided: nobody is behind a name that was made up.
+        let ask = |url: &str| format!("run: curl --noproxy '' -s -o /dev/null -w 'said:%{{http_code}}' {url}; true");
+        for (url, said, decided) in [
+            (format!("http://127.0.0.1:{port}/"), "said:200", (format!("127.0.0.1:{port}"), true)),
+            ("http://elsewhere.test/".to_owned(), "said:403", ("elsewhere.test:80".to_owned(), false)),
+            ("http://allowed.test/".to_owned(), "said:502", ("allowed.test:80".to_owned(), true)),
+        ] {
+            let events = client.run(session, &ask(&url)).await;
+            let output = real::outputs_of(&events);
+            assert!(output.contains(said), "{agent}: {url}: {output}");
+            assert_eq!(decisions(&events), [decided], "{agent}: {url}");
+        }
     }
 }
 

@@ -21,7 +21,7 @@ const OPENCODE: &str = "opencode";
 const CODEX: &str = "codex";
 
 /// All agents that are programs of their own.
-const ALL: [&str; 4] = [CLAUDE, GEMINI, OPENCODE, CODEX];
+pub(super) const ALL: [&str; 4] = [CLAUDE, GEMINI, OPENCODE, CODEX];
 
 pub(super) async fn server(agents: &[&str]) -> TestServer {
     Setup::new().agents(agents).await.start().await
@@ -228,7 +228,19 @@ async fn an_agent_that_is_killed_fails_its_run_and_the_next_message_goes_on() {
         let left =
             server.processes().iter().filter(|process| process.command().contains("sleep 300")).count();
         assert_eq!(left, 0, "{agent}: no process is left");
+        assert_leaves_nothing(&server, &client, session).await;
     }
+}
+
+/// When a session is unloaded, nothing runs that is not the server's own.
+async fn assert_leaves_nothing(server: &TestServer, client: &TestClient, session: SessionId) {
+    client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
+    let is_of_sandbox =
+        |command: &str| ["/opt/agents/", "/warren/guest", "bwrap"].iter().any(|part| command.contains(part));
+    let left: Vec<_> =
+        server.processes().into_iter().filter(|process| is_of_sandbox(&process.command())).collect();
+    let left = warren_testkit::wait_until_gone(&left, Duration::from_secs(10)).await;
+    assert!(left.is_empty(), "{:?}", left.iter().map(|process| process.command()).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -275,6 +287,7 @@ async fn an_agent_killed_in_the_middle_of_its_text_fails_its_run_and_the_next_me
         let events = client.run(session, "what word did I tell you?").await;
         assert_ends(agent, &events, "run_completed");
         assert!(text_of(&events).contains("marzipan"), "{agent}: {}", text_of(&events));
+        assert_leaves_nothing(&server, &client, session).await;
     }
 }
 
@@ -389,23 +402,27 @@ async fn a_tool_waits_for_a_person_who_allows_or_denies_it() {
 
 #[tokio::test]
 async fn a_yes_for_good_is_not_asked_for_again_in_the_session() {
-    let server = server(&[]).await;
+    let agents = [BUILTIN, CLAUDE, OPENCODE, CODEX];
+    let server = server(&agents[1..]).await;
     let client = server.admin();
-    let session = session(&client, BUILTIN, json!({"options": {"permissionMode": "ask"}})).await;
-    let (run, _) = client.message_send(session, "run: touch first.txt").await;
-    let asked = pending(&client, session).await;
-    answer(&client, &asked, json!({"decision": "allow_always"})).await;
-    let end = end_of(&client, session, run).await;
-    assert_eq!(end.kind(), "run_completed", "{:#}", end.json);
+    for agent in agents {
+        let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;
+        let (run, _) = client.message_send(session, "run: touch first.txt").await;
+        let asked = pending(&client, session).await;
+        answer(&client, &asked, json!({"decision": "allow_always"})).await;
+        let end = end_of(&client, session, run).await;
+        assert_eq!(end.kind(), "run_completed", "{agent}: {:#}", end.json);
 
-    client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
-    let events = client.run(session, "run: touch second.txt").await;
-    assert_ends(BUILTIN, &events, "run_completed");
-    let made =
-        events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "second.txt");
-    assert!(made, "nobody had to be asked");
-    let log = client.log(session).await;
-    assert_eq!(log.iter().filter(|event| event.kind() == "approval_requested").count(), 1);
+        client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
+        let events = client.run(session, "run: touch first.txt second.txt").await;
+        assert_ends(agent, &events, "run_completed");
+        let made =
+            events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "second.txt");
+        assert!(made, "{agent}: nobody had to be asked");
+        let log = client.log(session).await;
+        let n_asked = log.iter().filter(|event| event.kind() == "approval_requested").count();
+        assert_eq!(n_asked, 1, "{agent}");
+    }
 }
 
 #[tokio::test]
@@ -557,27 +574,33 @@ async fn no_key_and_no_token_is_anywhere_in_any_agents_sandbox() {
     }
 }
 
-/// Bytes of memory that a process holds.
-fn resident(pid: u32) -> u64 {
+/// Bytes of memory that a process holds: `VmRSS` now, `VmHWM` at most since [`forget_peak`].
+fn memory(pid: u32, which: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
-    line.trim().trim_end_matches(" kB").trim().parse::<u64>().expect("a number") * 1024
+    let line = status.lines().find_map(|line| line.strip_prefix(which)).expect("its memory");
+    line.trim_matches([':', '\t', ' ']).trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+}
+
+fn forget_peak(pid: u32) {
+    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").expect("the kernel forgets");
 }
 
 #[tokio::test]
 async fn much_output_of_a_tool_does_not_grow_the_server() {
-    let agents = ["builtin", CLAUDE, CODEX];
-    let server = server(&agents[1..]).await;
+    let server = server(&ALL).await;
     let client = server.admin();
-    for agent in agents {
+    for agent in [BUILTIN, CLAUDE, GEMINI, OPENCODE, CODEX] {
         let session = session(&client, agent, json!({})).await;
         client.run(session, "hello").await;
-        let before = resident(server.pid());
+        let before = memory(server.pid(), "VmRSS");
+        forget_peak(server.pid());
         let events =
             client.run(session, "run: head -c 200000000 /dev/zero | tr '\\0' 'x' | fold -w 100; echo").await;
         assert_ends(agent, &events, "run_completed");
-        let grown = resident(server.pid()).saturating_sub(before);
+        let grown = memory(server.pid(), "VmHWM").saturating_sub(before);
+        println!("{agent}: the server grew by {} MiB at most", grown >> 20);
         assert!(grown < 64 << 20, "{agent}: the server grew by {} MiB", grown >> 20);
+        client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
     }
 }
 
