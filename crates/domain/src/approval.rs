@@ -1,7 +1,7 @@
 //! What an agent asks a person, and what the person answers.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{ApprovalId, Timestamp};
 
@@ -90,7 +90,7 @@ pub struct ApprovalResolution {
     pub approval_id: ApprovalId,
     /// What became of it.
     pub decision: Resolution,
-    /// Who decided; `run`, `time` and `agent` when nobody did.
+    /// Who decided; `run`, `time` and `agent` when nobody did, `always` when an earlier yes was for good.
     pub by: String,
     /// What the agent is told with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +123,23 @@ impl Resolution {
     }
 }
 
+/// What a question is about, whoever asks it and however often: the tool with its input, or the questions.
+#[must_use]
+pub fn matter(kind: ApprovalKind, detail: &Value) -> Value {
+    match (detail.get("toolName"), detail.get("input")) {
+        (None, None) => json!([kind, detail]),
+        (tool, input) => json!([kind, tool, input]),
+    }
+}
+
 impl ApprovalResolution {
+    /// An earlier yes was for good, and counts for this too.
+    #[must_use]
+    pub fn always(approval_id: ApprovalId) -> Self {
+        let by = "always".to_owned();
+        Self { approval_id, decision: Resolution::Allow, by, message: None, answers: None }
+    }
+
     /// Nobody answered, and now it is too late; `by` says what ended the wait.
     #[must_use]
     pub fn expired(approval_id: ApprovalId, by: &str) -> Self {

@@ -25,7 +25,7 @@ mod usage;
 mod version;
 
 pub use approval::{
-    ApprovalDecision, ApprovalKind, ApprovalRequest, ApprovalResolution, PermissionMode, Resolution,
+    ApprovalDecision, ApprovalKind, ApprovalRequest, ApprovalResolution, PermissionMode, Resolution, matter,
 };
 pub use artifact::{
     Artifact, ArtifactChange, ArtifactKind, Artifacts, MANIFEST_PATH, MAX_ARTIFACTS, Manifest, ManifestEntry,

@@ -2,10 +2,12 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use serde_json::Value;
+
 use crate::{
     AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Artifacts, Block, BlockId, Content,
-    Diagnostics, Draft, ErrorCode, EventBody, FileCounts, ForkedFrom, Head, ProfileId, RunId, SessionChanges,
-    Usage, Version, VersionCause, WhenBusy, apply_artifact_event,
+    Diagnostics, Draft, ErrorCode, EventBody, FileCounts, ForkedFrom, Head, ProfileId, Resolution, RunId,
+    SessionChanges, Usage, Version, VersionCause, WhenBusy, apply_artifact_event, matter,
 };
 
 /// At most this many messages wait in a session.
@@ -28,6 +30,8 @@ pub struct Session {
     pub spent: Usage,
     /// What people were asked and what nobody acted on yet, oldest first.
     pub approvals: Vec<OpenApproval>,
+    /// What a person allowed for good, as [`matter`] names it.
+    pub allowed: Vec<Value>,
     /// What is worth showing of what it made.
     pub artifacts: Artifacts,
 }
@@ -550,9 +554,14 @@ impl Session {
     /// An answer that the asking run can hear is settled; one that comes later is kept.
     fn settle(&mut self, resolution: &ApprovalResolution) {
         let running = self.running();
+        let allowed = &mut self.allowed;
         self.approvals.retain_mut(|open| {
             if open.request.approval_id != resolution.approval_id {
                 return true;
+            }
+            let matter = matter(open.request.kind, &open.request.detail);
+            if resolution.decision == Resolution::AllowAlways && !allowed.contains(&matter) {
+                allowed.push(matter);
             }
             open.answer = Some(resolution.clone());
             resolution.decision.decision().is_some() && open.run != running

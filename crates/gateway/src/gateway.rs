@@ -79,11 +79,7 @@ impl Gateway {
     ///
     /// # Errors
     /// When the records cannot be read or written, or there is no randomness.
-    pub async fn bootstrap(
-        &self,
-        node: Option<&str>,
-        kept: Option<&str>,
-    ) -> Result<Bootstrap, RequestError> {
+    pub async fn bootstrap(&self, node: Option<&str>, kept: Option<&str>) -> Result<Bootstrap, RequestError> {
         let partition = Partition::default_partition();
         self.project_default(&partition).await?;
         self.profile_default(&partition).await?;

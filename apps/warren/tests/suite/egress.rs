@@ -81,7 +81,9 @@ async fn every_agents_tools_reach_what_its_profile_allows_and_no_more() {
     for agent in real::ALL {
         let session = real::session(&client, agent, json!({"agentProfileReference": "open"})).await;
         // What the proxy tells a tool is how it decided: nobody is behind a name that was made up.
-        let ask = |url: &str| format!("run: curl --noproxy '' -s -o /dev/null -w 'said:%{{http_code}}' {url}; true");
+        let ask = |url: &str| {
+            format!("run: curl --noproxy '' -s -o /dev/null -w 'said:%{{http_code}}' {url}; true")
+        };
         for (url, said, decided) in [
             (format!("http://127.0.0.1:{port}/"), "said:200", (format!("127.0.0.1:{port}"), true)),
             ("http://elsewhere.test/".to_owned(), "said:403", ("elsewhere.test:80".to_owned(), false)),
@@ -90,7 +92,10 @@ async fn every_agents_tools_reach_what_its_profile_allows_and_no_more() {
             let events = client.run(session, &ask(&url)).await;
             let output = real::outputs_of(&events);
             assert!(output.contains(said), "{agent}: {url}: {output}");
-            assert_eq!(decisions(&events), [decided], "{agent}: {url}");
+            // An agent may try for more by itself, and is refused.
+            let of_tool = |found: &(String, bool)| found.1 || found.0 == decided.0;
+            let found: Vec<_> = decisions(&events).into_iter().filter(of_tool).collect();
+            assert_eq!(found, std::slice::from_ref(&decided), "{agent}: {url}");
         }
     }
 }

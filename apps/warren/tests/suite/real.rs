@@ -414,14 +414,18 @@ async fn a_yes_for_good_is_not_asked_for_again_in_the_session() {
         assert_eq!(end.kind(), "run_completed", "{agent}: {:#}", end.json);
 
         client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
-        let events = client.run(session, "run: touch first.txt second.txt").await;
+        // The built-in agent's yes is for the tool; the others' is at least for the same command.
+        let (again, path) = match agent {
+            BUILTIN => ("run: touch second.txt", "second.txt"),
+            _ => ("run: touch first.txt", "first.txt"),
+        };
+        let events = client.run(session, again).await;
         assert_ends(agent, &events, "run_completed");
-        let made =
-            events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == "second.txt");
-        assert!(made, "{agent}: nobody had to be asked");
-        let log = client.log(session).await;
-        let n_asked = log.iter().filter(|event| event.kind() == "approval_requested").count();
-        assert_eq!(n_asked, 1, "{agent}");
+        assert!(events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == path));
+        let asked = client.get(&format!("/api/approvals?sessionId={session}")).await.expect(StatusCode::OK);
+        let by: Vec<_> = asked["approvals"].as_array().expect("approvals").iter().collect();
+        let people = by.iter().filter(|one| one["resolution"]["by"] != "always").count();
+        assert_eq!(people, 1, "{agent}: nobody was asked again: {asked:#}");
     }
 }
 
@@ -585,18 +589,33 @@ fn forget_peak(pid: u32) {
     std::fs::write(format!("/proc/{pid}/clear_refs"), "5").expect("the kernel forgets");
 }
 
+/// How a run ended that may say nothing for minutes: some agents draw all that a tool prints on a terminal of their own.
+async fn ended(client: &TestClient, session: SessionId, run: RunId) -> TestEvent {
+    for _ in 0..400 {
+        let found = client.get(&format!("/api/sessions/{session}/runs/{run}")).await.expect(StatusCode::OK);
+        match found["status"].as_str().expect("a status") {
+            "queued" | "running" => tokio::time::sleep(Duration::from_secs(1)).await,
+            _ => return end_of(client, session, run).await,
+        }
+    }
+    panic!("the run does not end");
+}
+
 #[tokio::test]
 async fn much_output_of_a_tool_does_not_grow_the_server() {
     let server = server(&ALL).await;
     let client = server.admin();
-    for agent in [BUILTIN, CLAUDE, GEMINI, OPENCODE, CODEX] {
+    for agent in [GEMINI, OPENCODE, CODEX, BUILTIN, CLAUDE] {
         let session = session(&client, agent, json!({})).await;
         client.run(session, "hello").await;
         let before = memory(server.pid(), "VmRSS");
         forget_peak(server.pid());
-        let events =
-            client.run(session, "run: head -c 200000000 /dev/zero | tr '\\0' 'x' | fold -w 100; echo").await;
-        assert_ends(agent, &events, "run_completed");
+        let much = "run: head -c 200000000 /dev/zero | tr '\\0' 'x' | fold -w 100; echo";
+        let (run, _) = client.message_send(session, much).await;
+        let end = ended(&client, session, run).await;
+        // Gemini draws it on a terminal of its own, and gives that up after a minute.
+        let gave_up = agent == GEMINI && end.kind() == "run_interrupted" && end.json["by"] == "agent";
+        assert!(end.kind() == "run_completed" || gave_up, "{agent}: {:#}", end.json);
         let grown = memory(server.pid(), "VmHWM").saturating_sub(before);
         println!("{agent}: the server grew by {} MiB at most", grown >> 20);
         assert!(grown < 64 << 20, "{agent}: the server grew by {} MiB", grown >> 20);

@@ -1,10 +1,11 @@
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session, Start};
 use crate::{
     ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockId, Content,
     Diagnostics, Draft, ErrorCode, EventBody, FileChange, FileCounts, Head, Resolution, RunId, Timestamp,
-    Usage, Version, VersionCause, WhenBusy,
+    Usage, Version, VersionCause, WhenBusy, matter,
 };
 
 fn run(n: u128) -> RunId {
@@ -191,6 +192,19 @@ fn an_approval_is_answered_once_and_only_as_it_was_offered() {
     let answered = fold(session.clone(), &session.decide(resolve(7, Resolution::Allow)).expect("pending"));
     assert_eq!(answered.approvals, []);
     assert_eq!(answered.decide(resolve(7, Resolution::Deny)), Err(Rejection::NotPending(id)));
+}
+
+#[test]
+fn what_was_allowed_for_good_is_known_as_long_as_the_session() {
+    let Command::Ask(mut request) = ask(7) else { panic!("it asks") };
+    request.options.push(ApprovalDecision::AllowAlways);
+    let about = matter(request.kind, &request.detail);
+    let session = after(vec![send(1, WhenBusy::Queue), Command::Ask(request)]);
+    assert_eq!(session.allowed, Vec::<Value>::new());
+    let drafts = session.decide(resolve(7, Resolution::AllowAlways)).expect("pending");
+    let answered = fold(session, &drafts);
+    let over = fold(answered.clone(), &answered.decide(completed(1)).expect("ends"));
+    assert_eq!(over.allowed, [about]);
 }
 
 #[test]

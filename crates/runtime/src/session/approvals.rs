@@ -1,11 +1,10 @@
 //! What agents ask people, and what people answer.
 
-use serde_json::Value;
 use tokio::time::Instant;
 use warren_agents::{Answer, Ask};
 use warren_domain::{
     ApprovalId, ApprovalRequest, ApprovalResolution, Command, Draft, EventBody, OpenApproval, Rejection,
-    RunId,
+    RunId, matter,
 };
 use warren_store::{ApprovalRecord, Change};
 
@@ -22,7 +21,8 @@ pub(super) struct Waiting {
 }
 
 impl SessionTask {
-    /// The agent waits for a person. If an earlier run that was cut asked the same, its question or its answer counts.
+    /// The agent waits for a person. If an earlier run that was cut asked the same, its question or its answer counts; so
+    /// does an answer that was for good, which agents themselves forget when they end.
     pub(super) async fn on_asked(&mut self, ask: Ask) -> Result<(), RecordError> {
         let Some(run) = &self.run else { return Ok(()) };
         let run_id = run.record.run_id;
@@ -33,7 +33,9 @@ impl SessionTask {
                 let request = self.new_approval(&ask);
                 let id = request.approval_id;
                 self.record_asked(request).await?;
-                (id, other.and_then(|open| open.answer))
+                let is_allowed = self.recorder.state.allowed.contains(&matter(ask.kind, &ask.detail));
+                let always = is_allowed.then(|| ApprovalResolution::always(id));
+                (id, other.and_then(|open| open.answer).or(always))
             }
         };
         let waiting =
@@ -149,15 +151,10 @@ impl SessionTask {
     }
 }
 
-/// Whether an earlier run asked this: the same tool with the same input, or the same questions.
+/// Whether an earlier run asked this.
 fn is_same(open: &OpenApproval, ask: &Ask, run: RunId) -> bool {
-    let matter = |detail: &Value| match (detail.get("toolName"), detail.get("input")) {
-        (None, None) => detail.clone(),
-        (tool, input) => serde_json::json!([tool, input]),
-    };
-    open.run != Some(run)
-        && open.request.kind == ask.kind
-        && matter(&open.request.detail) == matter(&ask.detail)
+    let OpenApproval { request, .. } = open;
+    open.run != Some(run) && matter(request.kind, &request.detail) == matter(ask.kind, &ask.detail)
 }
 
 /// What the agent is told. What nobody answered is a no, with the reason.

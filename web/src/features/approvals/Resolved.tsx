@@ -16,7 +16,7 @@ export function Resolved({ approval }: { approval: Approval }) {
   if (!resolution) return null;
   const answers = Object.values(resolution.answers ?? {}).flat().filter((answer) => typeof answer === "string");
   const word = answers.length ? "Answered" : (WORDS[resolution.decision] ?? resolution.decision);
-  const by = ["run", "time", "agent"].includes(resolution.by) ? "" : ` by ${resolution.by}`;
+  const by = ["run", "time", "agent"].includes(resolution.by) ? "" : resolution.by === "always" ? ", as you said for good" : ` by ${resolution.by}`;
   return (
     <Step icon={resolution.decision === "deny" ? "x" : resolution.decision === "expired" ? "clock" : "check"}>
       <div className="note muted" dir="auto">

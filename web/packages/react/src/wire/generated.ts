@@ -153,7 +153,7 @@ export interface components {
             } | null;
             /** @description Which one. */
             approvalId: components["schemas"]["ApprovalId"];
-            /** @description Who decided; `run`, `time` and `agent` when nobody did. */
+            /** @description Who decided; `run`, `time` and `agent` when nobody did, `always` when an earlier yes was for good. */
             by: string;
             /** @description What became of it. */
             decision: components["schemas"]["Resolution"];
