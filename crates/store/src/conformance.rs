@@ -190,6 +190,7 @@ macro_rules! conformance_rules {
             }
             transcripts {
                 bytes_are_read_back_whole
+                a_part_is_what_the_whole_has_there
                 a_write_ends_the_transcript
                 a_hole_is_refused
                 threads_are_apart

@@ -246,6 +246,19 @@ pub trait Transcripts: Send + Sync {
     /// The whole transcript, or `None` if there is none.
     async fn transcript(&self, session: SessionId, thread: &str) -> Result<Option<Bytes>, ReadError>;
 
+    /// At most `len` bytes of the transcript from `offset`: fewer where it ends, none behind its end.
+    async fn transcript_part(
+        &self,
+        session: SessionId,
+        thread: &str,
+        offset: u64,
+        len: u64,
+    ) -> Result<Bytes, ReadError> {
+        let whole = self.transcript(session, thread).await?.unwrap_or_default();
+        let at = |place: u64| usize::try_from(place).unwrap_or(usize::MAX).min(whole.len());
+        Ok(whole.slice(at(offset)..at(offset.saturating_add(len))))
+    }
+
     /// Which transcripts there are, with their lengths.
     async fn transcripts(&self, session: SessionId) -> Result<Vec<(String, u64)>, ReadError>;
 }

@@ -13,8 +13,9 @@ use std::{
 
 use super::output::{FileLine, Output};
 
-/// A longer line is cut here.
+/// The longest line that is told whole, and how much is told of a longer one, which nobody can read by half.
 const MAX_LINE: usize = 8 * 1024 * 1024;
+const TOLD_OF_LONGER: usize = 64 * 1024;
 
 /// How deep and how wide is looked. Beyond it are not the transcripts of an agent.
 const MAX_DEPTH: usize = 8;
@@ -169,6 +170,7 @@ impl Tail {
         self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() > room {
             self.is_skipping = true;
+            self.line.truncate(TOLD_OF_LONGER);
             self.print(shown, Whole::No, output)?;
         }
         Ok(())

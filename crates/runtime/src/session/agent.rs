@@ -18,8 +18,11 @@ use warren_sandbox::{CallError, Exec, ExecOutput, ExecStdin, Sandbox};
 
 use super::{signal::Signal, tail::Tail};
 
-/// The longest line that is taken whole. What is longer is cut there and the rest skipped.
+/// The longest line that is taken.
 const MAX_LINE: usize = 8 << 20;
+
+/// How much is kept of one that is longer: no agent's format can be read by half, so it only shows what was lost.
+const KEPT_OF_LONGER: usize = 64 << 10;
 
 /// How many bytes of lines may wait for the session, at least one line. When there is no room, the agent waits.
 const ROOM: usize = 2 * MAX_LINE;
@@ -271,7 +274,7 @@ async fn keep_tail(stderr: &mut ExecOutput) -> String {
     String::from_utf8_lossy(tail.make_contiguous()).into_owned()
 }
 
-/// Splits a stream at `\n`. Holds at most one line, and at most [`MAX_LINE`] of it.
+/// Splits a stream at `\n`. Holds at most one line, and at most [`MAX_LINE`] of it; a longer one is cut.
 #[derive(Default)]
 struct Lines {
     open: BytesMut,
@@ -299,7 +302,10 @@ impl Lines {
         if !self.skipping {
             self.open.extend_from_slice(&piece[..piece.len().min(room)]);
         }
-        self.skipping |= piece.len() > room;
+        if !self.skipping && piece.len() > room {
+            self.skipping = true;
+            self.open = BytesMut::from(&self.open[..KEPT_OF_LONGER]);
+        }
     }
 
     fn rest(mut self) -> Option<Bytes> {
@@ -309,7 +315,7 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lines, MAX_LINE};
+    use super::{KEPT_OF_LONGER, Lines, MAX_LINE};
 
     #[test]
     fn lines_are_split_at_newlines_only_wherever_the_pieces_end() {
@@ -331,6 +337,6 @@ mod tests {
             assert!(lines.open.len() <= MAX_LINE);
         }
         let ended = lines.push(b"tail\nnext\n");
-        assert_eq!(ended.iter().map(bytes::Bytes::len).collect::<Vec<_>>(), [MAX_LINE, 4]);
+        assert_eq!(ended.iter().map(bytes::Bytes::len).collect::<Vec<_>>(), [KEPT_OF_LONGER, 4]);
     }
 }

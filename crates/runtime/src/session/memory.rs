@@ -13,6 +13,9 @@ use warren_store::{Blobs, ReadError, Store, Transcripts};
 /// How much of a transcript is in one blob.
 const SEGMENT: usize = 256 << 10;
 
+/// How much of a transcript is in memory while it is kept: whole segments, and about what is saved at a time.
+const AT_A_TIME: u64 = 16 * SEGMENT as u64;
+
 /// Where the transcripts of a version are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,16 +59,22 @@ impl Memory {
         let known: HashSet<&BlobHash> = before.threads.iter().flat_map(|thread| &thread.segments).collect();
         let mut threads = Vec::new();
         for (name, _) in store.transcripts.transcripts(session).await? {
-            let Some(content) = store.transcripts.transcript(session, &name).await? else { continue };
-            let mut segments = Vec::new();
-            for segment in cut(&content) {
-                let hash = BlobHash(blake3::hash(&segment).to_hex().to_string());
-                if !known.contains(&hash) {
-                    store.blobs.put_blob(&own, segment).await?;
+            let (mut segments, mut bytes) = (Vec::new(), 0);
+            loop {
+                let part = store.transcripts.transcript_part(session, &name, bytes, AT_A_TIME).await?;
+                bytes += part.len() as u64;
+                for segment in cut(&part) {
+                    let hash = BlobHash(blake3::hash(&segment).to_hex().to_string());
+                    if !known.contains(&hash) {
+                        store.blobs.put_blob(&own, segment).await?;
+                    }
+                    segments.push(hash);
                 }
-                segments.push(hash);
+                if (part.len() as u64) < AT_A_TIME {
+                    break;
+                }
             }
-            threads.push(Thread { name, bytes: content.len() as u64, segments });
+            threads.push(Thread { name, bytes, segments });
         }
         Ok(Self { threads })
     }

@@ -31,6 +31,32 @@ pub async fn bytes_are_read_back_whole(store: &Store) {
     assert_eq!(found, Some(Bytes::from(whole)));
 }
 
+/// A part is what the whole has there, wherever its pieces begin and end.
+pub async fn a_part_is_what_the_whole_has_there(store: &Store) {
+    let session = created(store).await.session_id;
+    for (offset, part) in [(0, "one "), (4, "two "), (8, "three")] {
+        let part = Bytes::from(part);
+        store.transcripts.write_transcript(session, "", offset, part).await.expect("it is written");
+    }
+    let parts = [
+        (0, 100, "one two three"),
+        (0, 4, "one "),
+        (2, 8, "e two th"),
+        (4, 4, "two "),
+        (12, 1, "e"),
+        (12, u64::MAX, "e"),
+        (13, 5, ""),
+        (500, 5, ""),
+        (3, 0, ""),
+    ];
+    for (offset, len, expected) in parts {
+        let part = store.transcripts.transcript_part(session, "", offset, len).await.expect("it is read");
+        assert_eq!(part, expected, "{len} from {offset}");
+    }
+    let none = store.transcripts.transcript_part(session, "another", 0, 5).await.expect("it is read");
+    assert_eq!(none, "");
+}
+
 /// What stood behind the written bytes is gone, wherever they begin.
 pub async fn a_write_ends_the_transcript(store: &Store) {
     let session = created(store).await.session_id;

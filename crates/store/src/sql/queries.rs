@@ -112,6 +112,7 @@ queries! {
     TRANSCRIPT_APPEND = "transcript_append";
     TRANSCRIPT_CUT = "transcript_cut";
     TRANSCRIPT_GET = "transcript_get";
+    TRANSCRIPT_PART = "transcript_part";
     TRANSCRIPT_LAST = "transcript_last";
     TRANSCRIPT_LIST = "transcript_list";
     VERSION_EXPIRE = "version_expire";

@@ -7,7 +7,7 @@ use warren_domain::SessionId;
 use super::{
     Sql,
     args::args,
-    queries::{TRANSCRIPT_GET, TRANSCRIPT_LIST},
+    queries::{TRANSCRIPT_GET, TRANSCRIPT_LIST, TRANSCRIPT_PART},
     while_doing,
 };
 use crate::{ReadError, Transcripts};
@@ -35,6 +35,27 @@ impl Transcripts for Sql {
             Ok::<_, sqlx::Error>((!rows.is_empty()).then(|| whole.freeze()))
         };
         read.await.map_err(while_doing("read the transcript"))
+    }
+
+    async fn transcript_part(
+        &self,
+        session: SessionId,
+        thread: &str,
+        offset: u64,
+        len: u64,
+    ) -> Result<Bytes, ReadError> {
+        let end = offset.saturating_add(len).min(i64::MAX as u64);
+        let read = async {
+            let rows = self.db.read(TRANSCRIPT_PART, args![session, thread, offset, end]).await?;
+            let mut part = BytesMut::new();
+            for row in &rows {
+                let (start, bytes) = (row.number(0)?, row.bytes(1)?);
+                let at = |place: u64| (place.saturating_sub(start) as usize).min(bytes.len());
+                part.extend_from_slice(&bytes[at(offset)..at(end)]);
+            }
+            Ok::<_, sqlx::Error>(part.freeze())
+        };
+        read.await.map_err(while_doing("read a part of the transcript"))
     }
 
     async fn transcripts(&self, session: SessionId) -> Result<Vec<(String, u64)>, ReadError> {

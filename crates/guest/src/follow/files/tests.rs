@@ -5,7 +5,7 @@ use std::{fs, io::Write, path::Path};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Files, MAX_LINE};
+use super::{Files, MAX_LINE, TOLD_OF_LONGER};
 use crate::follow::output::Output;
 
 /// A directory and what was followed in it.
@@ -85,7 +85,7 @@ fn a_line_that_is_too_long_is_cut_and_the_next_one_is_whole() {
     let mut followed = Followed::new(|_| {});
     followed.append("one.jsonl", vec![b'x'; MAX_LINE + 10]);
     let cut = followed.look();
-    assert_eq!((cut.len(), cut[0].1.len(), cut[0].2.as_str()), (1, MAX_LINE, "cut"));
+    assert_eq!((cut.len(), cut[0].1.len(), cut[0].2.as_str()), (1, TOLD_OF_LONGER, "cut"));
     followed.append("one.jsonl", "xxx\nnext\n");
     assert_eq!(followed.look(), lines(&[("one.jsonl", "next", "")]));
 }
