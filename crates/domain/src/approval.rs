@@ -123,13 +123,21 @@ impl Resolution {
     }
 }
 
-/// What a question is about, whoever asks it and however often: the tool with its input, or the questions.
+/// Words of a question that only explain it. Whatever else an agent says of what it wants to do is a part of it.
+const EXPLANATIONS: [&str; 2] = ["description", "reason"];
+
+/// What a question is about, whoever asks it and however often: the questions, or the tool with its input and all that
+/// goes with it (where, with which rights, on what). `None`: it does not say what a tool would do, so that no answer to
+/// another question can be one to this.
 #[must_use]
-pub fn matter(kind: ApprovalKind, detail: &Value) -> Value {
-    match (detail.get("toolName"), detail.get("input")) {
-        (None, None) => json!([kind, detail]),
-        (tool, input) => json!([kind, tool, input]),
-    }
+pub fn matter(kind: ApprovalKind, detail: &Value) -> Option<Value> {
+    let mut about = detail.as_object()?.clone();
+    about.retain(|name, _| !EXPLANATIONS.contains(&name.as_str()));
+    let says_what = match kind {
+        ApprovalKind::Question | ApprovalKind::Egress => !about.is_empty(),
+        ApprovalKind::Permission => about.get("input").is_some_and(|input| !input.is_null()),
+    };
+    says_what.then(|| json!([kind, about]))
 }
 
 impl ApprovalResolution {

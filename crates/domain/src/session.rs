@@ -559,9 +559,11 @@ impl Session {
             if open.request.approval_id != resolution.approval_id {
                 return true;
             }
-            let matter = matter(open.request.kind, &open.request.detail);
-            if resolution.decision == Resolution::AllowAlways && !allowed.contains(&matter) {
-                allowed.push(matter);
+            if resolution.decision == Resolution::AllowAlways
+                && let Some(about) = matter(open.request.kind, &open.request.detail)
+                && !allowed.contains(&about)
+            {
+                allowed.push(about);
             }
             open.answer = Some(resolution.clone());
             resolution.decision.decision().is_some() && open.run != running

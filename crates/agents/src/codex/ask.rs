@@ -30,6 +30,17 @@ const FOR_PEOPLE: [&str; 7] = [
     "applyPatchApproval",
 ];
 
+/// What Codex may say beside the call: why, and with what the call gets.
+const DETAILS: [&str; 7] = [
+    "reason",
+    "cwd",
+    "permissions",
+    "additionalPermissions",
+    "networkApprovalContext",
+    "grantRoot",
+    "environmentId",
+];
+
 impl Pending {
     /// A request that a person must answer. `None`: it is for a program.
     pub(super) fn new(id: Value, method: String, params: Value) -> Option<Self> {
@@ -68,7 +79,7 @@ impl Pending {
         }
         let (name, input) = self.tool(call);
         let mut detail = json!({"toolName": name, "input": input});
-        for key in ["reason", "cwd", "permissions", "networkApprovalContext"] {
+        for key in DETAILS {
             if let Some(value) = present(&self.params, key) {
                 detail[key] = value.clone();
             }

@@ -1,4 +1,4 @@
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session, Start};
@@ -204,7 +204,33 @@ fn what_was_allowed_for_good_is_known_as_long_as_the_session() {
     let drafts = session.decide(resolve(7, Resolution::AllowAlways)).expect("pending");
     let answered = fold(session, &drafts);
     let over = fold(answered.clone(), &answered.decide(completed(1)).expect("ends"));
-    assert_eq!(over.allowed, [about]);
+    assert_eq!(over.allowed, [about.expect("it says what the tool would do")]);
+}
+
+#[test]
+fn a_question_is_the_same_only_if_all_but_its_explanation_is() {
+    let permission = |detail: Value| matter(ApprovalKind::Permission, &detail);
+    let asked =
+        json!({"toolName": "shell", "input": {"command": "make"}, "cwd": "/outputs", "reason": "to build"});
+    let with = |name: &str, value: Value| {
+        let mut other = asked.clone();
+        other[name] = value;
+        permission(other)
+    };
+    assert_eq!(with("reason", json!("again")), permission(asked.clone()));
+    for (name, value) in [
+        ("toolName", json!("bash")),
+        ("input", json!({"command": "make all"})),
+        ("cwd", json!("/tmp")),
+        ("permissions", json!({"network": {"enabled": true}})),
+        ("what nobody knew when this was written", json!(1)),
+    ] {
+        assert_ne!(with(name, value), permission(asked.clone()), "{name}");
+    }
+    let unsaid = json!({"toolName": "apply_patch", "input": null});
+    assert_eq!(permission(unsaid), None, "it says nothing of what would be done");
+    assert_eq!(permission(json!({"toolName": "apply_patch"})), None);
+    assert_eq!(permission(json!("make")), None);
 }
 
 #[test]

@@ -33,7 +33,8 @@ impl SessionTask {
                 let request = self.new_approval(&ask);
                 let id = request.approval_id;
                 self.record_asked(request).await?;
-                let is_allowed = self.recorder.state.allowed.contains(&matter(ask.kind, &ask.detail));
+                let about = matter(ask.kind, &ask.detail);
+                let is_allowed = about.is_some_and(|about| self.recorder.state.allowed.contains(&about));
                 let always = is_allowed.then(|| ApprovalResolution::always(id));
                 (id, other.and_then(|open| open.answer).or(always))
             }
@@ -154,7 +155,8 @@ impl SessionTask {
 /// Whether an earlier run asked this.
 fn is_same(open: &OpenApproval, ask: &Ask, run: RunId) -> bool {
     let OpenApproval { request, .. } = open;
-    open.run != Some(run) && matter(request.kind, &request.detail) == matter(ask.kind, &ask.detail)
+    let about = matter(ask.kind, &ask.detail);
+    open.run != Some(run) && about.is_some() && about == matter(request.kind, &request.detail)
 }
 
 /// What the agent is told. What nobody answered is a no, with the reason.
