@@ -75,8 +75,9 @@ pub trait Codec: Send + Sync {
     /// Reads one line, without its end. A line it cannot read becomes `Unrecognized`.
     fn decode(&mut self, line: &[u8], at: Timestamp, out: &mut Vec<Output>);
 
-    /// The process has started: begins the run. The prompt becomes a block with the id [`Prompt::message`], now or
-    /// when the agent repeats it, but only once.
+    /// The process has started: begins the run. The prompt becomes a block, now or when the agent repeats it, but only
+    /// once. Its id is [`Prompt::message`], unless the agent keeps no such name: then it is the one that its transcript
+    /// will give it.
     fn begin(&mut self, prompt: &Prompt, at: Timestamp, out: &mut Vec<Output>);
 
     /// Stops the turn by what it puts into `out`. `false`: this agent has no word for that.

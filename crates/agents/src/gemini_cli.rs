@@ -24,15 +24,16 @@ mod plan;
 mod record;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
-    Adapter, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi,
-    Parsed, TranscriptPlan,
+    Adapter, Adopted, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
+    ModelApi, Parsed, TranscriptPlan,
     detect::{has, word},
+    transcripts::Unread,
 };
 
 /// The installed program.
@@ -124,6 +125,14 @@ impl Adapter for GeminiCli {
                 "warren.file" => true,
                 _ => false,
             }
+    }
+
+    /// A prompt that the chat has already gets another name when it is said again.
+    fn adopt(&self, _session: SessionId, main: &[u8]) -> Adopted {
+        let mut chat = chat::Chat::new();
+        parse::read_into(&mut chat, main, &mut Unread::default());
+        let state = codec::known(&chat, BTreeSet::new(), Some(chat.is_resumable()));
+        Adopted { main: main.to_vec(), state: Some(state) }
     }
 
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {

@@ -172,6 +172,13 @@ impl Chat {
         turn_name(fingerprint, self.prompts.get(&fingerprint).copied().unwrap_or_default())
     }
 
+    /// Whether a turn of this name was counted: the next prompt with its words gets another.
+    pub(super) fn has_begun(&self, name: &str) -> bool {
+        let (words, nth) = name.split_once('.').unwrap_or((name, "0"));
+        let said = u64::from_str_radix(words, 16).ok().and_then(|fingerprint| self.prompts.get(&fingerprint));
+        matches!((said, nth.parse::<u32>()), (Some(said), Ok(nth)) if *said > nth)
+    }
+
     /// Counts a prompt that no file will tell of.
     pub(super) fn count(&mut self, fingerprint: u64) {
         *self.prompts.entry(fingerprint).or_default() += 1;

@@ -11,7 +11,7 @@ mod printed;
 mod threads;
 mod written;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value, json};
 use warren_domain::{AgentType, Block, BlockId, Content, Draft, EventBody, Timestamp, Usage};
@@ -43,6 +43,16 @@ pub(super) struct GeminiCodec {
     outcome: Outcome,
     usage: Usage,
     model: Option<String>,
+    /// What an earlier process said must be known.
+    before: Before,
+}
+
+/// What was before this process.
+#[derive(Default)]
+struct Before {
+    /// Names of turns whose prompts show, though no file ever had them.
+    unkept: BTreeSet<String>,
+    resumable: Option<bool>,
 }
 
 /// The prompt that is being carried out.
@@ -82,7 +92,8 @@ impl GeminiCodec {
     /// For a process that is started now, with what earlier ones said must be known.
     pub(super) fn live(agent: AgentType, state: Option<&Value>) -> Self {
         let chat = state.map_or_else(Chat::new, |state| Chat::going_on(prompts_of(state)));
-        Self { chat, has_files: true, ..Self::recorded(agent) }
+        let before = state.map(Before::of).unwrap_or_default();
+        Self { chat, before, has_files: true, ..Self::recorded(agent) }
     }
 
     /// For what a process once printed.
@@ -97,6 +108,7 @@ impl GeminiCodec {
             outcome: Outcome::default(),
             usage: Usage::default(),
             model: None,
+            before: Before::default(),
         }
     }
 
@@ -134,10 +146,18 @@ impl GeminiCodec {
 
     /// What the next process must know.
     fn state(&self) -> Output {
-        let prompts = self.chat.prompts().iter().filter(|(_, said)| **said > 0);
-        let prompts: HashMap<String, u32> =
-            prompts.map(|(fingerprint, said)| (format!("{fingerprint:016x}"), *said)).collect();
-        Output::State(json!({ "prompts": prompts, "resumable": self.chat.is_resumable() }))
+        let is_kept = self.turn.is_in_file;
+        let begun = self.turn.name.iter().filter(|_| !is_kept);
+        let unkept = self.before.unkept.iter().chain(begun).filter(|name| !self.chat.has_begun(name));
+        let resumable = if is_kept { Some(self.chat.is_resumable()) } else { self.before.resumable };
+        Output::State(known(&self.chat, unkept.cloned().collect(), resumable))
+    }
+
+    /// The id of our prompt's block: the one it will have in the file. An earlier prompt that never came to a file may
+    /// have that one; then it is the one it was given.
+    fn message_id(&self, given: &BlockId) -> BlockId {
+        let name = self.turn_name();
+        if self.before.unkept.contains(&name) { given.clone() } else { prompt_id(&name) }
     }
 
     /// Completes what nobody else will complete.
@@ -171,8 +191,10 @@ impl Codec for GeminiCodec {
         let mut line = serde_json::to_vec(&said).unwrap_or_default();
         line.push(b'\n');
         out.push(Output::Send(line));
-        let content = prompt.content.clone();
-        out.push(complete(Block::UserMessage { id: prompt.message.clone(), timestamp: at, content }));
+        // Its name is used from here on, whatever becomes of the process.
+        out.push(self.state());
+        let (id, content) = (self.message_id(&prompt.message), prompt.content.clone());
+        out.push(complete(Block::UserMessage { id, timestamp: at, content }));
     }
 
     /// Gemini has no word for it: it is sent a signal.
@@ -188,6 +210,29 @@ impl Codec for GeminiCodec {
         self.wind_up(at, out);
         out.extend(self.outcome.of_exit(exit).map(Output::TurnEnded));
     }
+}
+
+impl Before {
+    fn of(state: &Value) -> Self {
+        let names = state.get("unkept").and_then(Value::as_array).into_iter().flatten();
+        let unkept = names.filter_map(Value::as_str).map(str::to_owned).collect();
+        Self { unkept, resumable: state.get("resumable").and_then(Value::as_bool) }
+    }
+}
+
+/// What a process must know of a chat that it goes on from.
+pub(super) fn known(chat: &Chat, unkept: BTreeSet<String>, resumable: Option<bool>) -> Value {
+    let prompts = chat.prompts().iter().filter(|(_, said)| **said > 0);
+    let prompts: BTreeMap<String, u32> =
+        prompts.map(|(fingerprint, said)| (format!("{fingerprint:016x}"), *said)).collect();
+    let mut state = json!({ "prompts": prompts });
+    if !unkept.is_empty() {
+        state["unkept"] = json!(unkept);
+    }
+    if let Some(resumable) = resumable {
+        state["resumable"] = json!(resumable);
+    }
+    state
 }
 
 /// How often each prompt was said, from what an earlier process said must be known.

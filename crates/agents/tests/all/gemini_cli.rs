@@ -151,20 +151,69 @@ fn a_codec_that_asked_for_the_end_calls_it_that_however_the_process_ended() {
 }
 
 #[test]
-fn a_prompt_keeps_the_id_it_was_given_and_everything_else_the_ids_it_has_in_the_chat() {
-    let all = recordings();
-    let recording = all.iter().find(|recording| recording.name() == "followed_tool").expect("there");
-    let message = BlockId("msg-1".to_owned());
-    let prompt = Prompt { message: message.clone(), content: Content::from("SCENARIO:tool do it") };
-    let mut out = Vec::new();
-    let mut codec = codec(None);
+fn what_is_said_to_gemini_has_the_ids_it_has_in_the_chat() {
+    let (mut codec, prompt, mut out) = (codec(None), followed_prompt("msg-1"), Vec::new());
     codec.begin(&prompt, now(), &mut out);
     assert_eq!(out[0], Output::Send(b"\"SCENARIO:tool do it\"\n".to_vec()));
+    let recording = recording("followed_tool");
     recording.runs[0].0.split(|byte| *byte == b'\n').for_each(|line| codec.decode(line, now(), &mut out));
-    let live = folded(&out);
-    assert_eq!(live.main()[0], Block::UserMessage { id: message, timestamp: now(), content: prompt.content });
-    let parsed = recording.parsed().expect("a chat");
+    let (live, parsed) = (folded(&out), recording.parsed().expect("a chat"));
+    let kept = &parsed.conversations.main()[0];
+    let Block::UserMessage { id, content, .. } = kept else { panic!("{kept:?}") };
+    assert_eq!(
+        live.main()[0],
+        Block::UserMessage { id: id.clone(), timestamp: now(), content: content.clone() }
+    );
     assert_eq!(shown(&live.main()[1..]), shown(&parsed.conversations.main()[1..]));
+}
+
+#[test]
+fn a_prompt_that_no_file_had_leaves_its_id_to_none_that_has_the_same_words() {
+    let begun = |state: Option<&Value>, message: &str| {
+        let mut out = Vec::new();
+        codec(state).begin(&followed_prompt(message), now(), &mut out);
+        let id = folded(&out).main()[0].id().clone();
+        let state = out.into_iter().find_map(|output| match output {
+            Output::State(state) => Some(state),
+            _ => None,
+        });
+        (id, state.expect("known from here on"))
+    };
+    // The process is killed before it wrote anything down, twice.
+    let (first, state) = begun(None, "msg-1");
+    let (second, state) = begun(Some(&state), "msg-2");
+    assert_eq!((first.as_str().starts_with("prompt-"), second.as_str()), (true, "msg-2"));
+    // The third time it is in the file; the fourth prompt is another one there.
+    let (mut third, mut out) = (codec(Some(&state)), Vec::new());
+    third.begin(&followed_prompt("msg-3"), now(), &mut out);
+    let recording = recording("followed_tool");
+    recording.runs[0].0.split(|byte| *byte == b'\n').for_each(|line| third.decode(line, now(), &mut out));
+    let last = out.into_iter().rev().find_map(|output| match output {
+        Output::State(state) => Some(state),
+        _ => None,
+    });
+    let (fourth, _) = begun(last.as_ref(), "msg-4");
+    assert_eq!(fourth.as_str(), format!("{first}.1", first = first.as_str()));
+}
+
+#[test]
+fn what_is_said_again_after_an_import_is_another_prompt() {
+    let recording = recording("followed_tool");
+    let main = recording.main.as_ref().expect("a chat");
+    let adopted = gemini().adopt(SessionId(uuid::Uuid::nil()), main);
+    let mut out = Vec::new();
+    codec(adopted.state.as_ref()).begin(&followed_prompt("msg-1"), now(), &mut out);
+    let parsed = recording.parsed().expect("a chat").conversations;
+    let said = folded(&out).main()[0].id().clone();
+    assert!(parsed.main().iter().all(|block| *block.id() != said), "{said:?}");
+}
+
+fn followed_prompt(message: &str) -> Prompt {
+    Prompt { message: BlockId(message.to_owned()), content: Content::from("SCENARIO:tool do it") }
+}
+
+fn recording(name: &str) -> Recording {
+    recordings().into_iter().find(|recording| recording.name() == name).expect("there")
 }
 
 #[test]
