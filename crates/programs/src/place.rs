@@ -144,7 +144,7 @@ impl Place {
             // On the disk before it has its name: what a power cut leaves is whole or is not there.
             rustix::fs::syncfs(File::open(draft)?)?;
             if directory.exists() {
-                // It has no record that counts, so it is not in use.
+                // It has no record that counts. Whoever runs from it keeps what it has open.
                 fs::rename(&directory, self.root.join(TRASH))?;
             }
             fs::rename(draft, &directory)?;

@@ -60,10 +60,25 @@ pub(crate) async fn plan(
             .ok_or_else(|| InstallError::Document { package: main.id.to_string(), problem })?;
         parts.push(Part { package: registry.describe(&id).await?, directory });
     }
+    for id in companions(agent, platform) {
+        let directory = format!("node_modules/{}", id.name);
+        parts.push(Part { package: registry.describe(&id).await?, directory });
+    }
     if matches!(agent.program, Program::Node { .. }) {
         parts.insert(0, Part { package: main, directory: String::new() });
     }
     Ok(parts)
+}
+
+/// What an agent takes for granted, on this machine.
+pub(crate) fn companions<'a>(
+    agent: &'a Agent,
+    platform: &'a Platform,
+) -> impl Iterator<Item = PackageId> + 'a {
+    agent
+        .companions
+        .iter()
+        .map(|(name, version)| PackageId { name: platform.fill(name), version: (*version).to_owned() })
 }
 
 /// The optional dependencies to take, and where they go.

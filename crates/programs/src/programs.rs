@@ -9,8 +9,8 @@ use crate::{
     archive,
     error::BoxError,
     place::{Held, Place, make_directory, remove_if_there},
-    plan::{Part, Platform, plan},
-    registry::Registry,
+    plan::{Part, Platform, companions, plan},
+    registry::{PackageId, Registry},
     unpack::Limits,
 };
 
@@ -54,11 +54,19 @@ pub struct AgentStatus {
 }
 
 impl AgentStatus {
-    /// Whether what is there is the pinned version.
+    /// Whether what is there is the pinned version, with all that belongs to it.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.installed.as_ref().is_some_and(|installed| installed.version == self.agent.version)
+        self.installed.as_ref().is_some_and(|installed| is_whole(&self.agent, installed))
     }
+}
+
+/// Whether an installation is what an installation would make now.
+fn is_whole(agent: &Agent, installed: &Installed) -> bool {
+    let is_there = |id: &PackageId| {
+        installed.packages.iter().any(|package| package.name == id.name && package.version == id.version)
+    };
+    installed.version == agent.version && companions(agent, &Platform::this()).all(|id| is_there(&id))
 }
 
 impl Programs {
@@ -92,7 +100,7 @@ impl Programs {
         let place = self.place(agent);
         self.make_root()?;
         let held = place.lock(Some(report)).await?;
-        if let Some(installed) = place.read().filter(|installed| installed.version == agent.version) {
+        if let Some(installed) = place.read().filter(|installed| is_whole(agent, installed)) {
             return Ok(installed);
         }
         let draft = place.draft(&held)?;

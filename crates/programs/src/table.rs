@@ -14,7 +14,11 @@ pub struct Agent {
     /// Packages of its optional dependencies that it works better with; those for other platforms are left out.
     /// `{platform}` stands for `linux-x64` and the like.
     pub extras: &'static [&'static str],
-    /// Directories, relative to its own, whose programs it expects to find. `{triple}` as in [`Program::Native`].
+    /// Packages that it takes for granted on a machine and does not bring along: name and version. They are put where
+    /// node would look for them; `{platform}` as in [`extras`](Self::extras).
+    pub companions: &'static [(&'static str, &'static str)],
+    /// Directories, relative to its own, whose programs it expects to find. `{platform}` and `{triple}` as in
+    /// [`Program::Native`].
     pub path: &'static [&'static str],
     /// What it is given to show that it runs: it says something and ends.
     pub check: &'static [&'static str],
@@ -49,6 +53,7 @@ pub const AGENTS: &[Agent] = &[
         version: "2.1.325",
         program: Program::Native { package: "@anthropic-ai/claude-code-{platform}", file: "claude" },
         extras: &[],
+        companions: &[],
         path: &[],
         check: VERSION,
     },
@@ -58,6 +63,7 @@ pub const AGENTS: &[Agent] = &[
         version: "0.61.0",
         program: Program::Node { file: "bundle/gemini.js", least_version: 20 },
         extras: &["@lydell/node-pty", "@lydell/node-pty-{platform}"],
+        companions: &[],
         path: &[],
         check: VERSION,
     },
@@ -67,7 +73,9 @@ pub const AGENTS: &[Agent] = &[
         version: "1.18.33",
         program: Program::Native { package: "opencode-{platform}", file: "bin/opencode" },
         extras: &[],
-        path: &[],
+        // It searches files by ripgrep, which it would get by itself from elsewhere.
+        companions: &[("@vscode/ripgrep-{platform}", "1.18.0")],
+        path: &["node_modules/@vscode/ripgrep-{platform}/bin"],
         check: VERSION,
     },
     Agent {
@@ -76,6 +84,7 @@ pub const AGENTS: &[Agent] = &[
         version: "0.166.0",
         program: Program::Native { package: "@openai/codex-{platform}", file: "vendor/{triple}/bin/codex" },
         extras: &[],
+        companions: &[],
         path: &["vendor/{triple}/codex-path"],
         check: VERSION,
     },
@@ -85,6 +94,7 @@ pub const AGENTS: &[Agent] = &[
         version: "0.16.0",
         program: Program::Native { package: "@zed-industries/codex-acp-{platform}", file: "bin/codex-acp" },
         extras: &[],
+        companions: &[],
         path: &[],
         check: &["--help"],
     },

@@ -25,6 +25,7 @@ const AGENTS: &[Agent] = &[
         version: "1.0.0",
         program: Program::Native { package: "@scope/native-{platform}", file: "bin/program" },
         extras: &[],
+        companions: &[],
         path: &["bin"],
         check: &["--version"],
     },
@@ -34,6 +35,7 @@ const AGENTS: &[Agent] = &[
         version: "2.0.0",
         program: Program::Node { file: "main.js", least_version: 20 },
         extras: &["extra", "absent-{platform}"],
+        companions: &[("@tools/searcher", "4.0.0")],
         path: &[],
         check: &["--version"],
     },
@@ -63,6 +65,7 @@ async fn registry() -> Registry {
         package(&[("main.js", 0o644, b"1")]),
     );
     registry.publish("extra", "3.0.0", &[], package(&[("index.js", 0o644, b"2")]));
+    registry.publish("@tools/searcher", "4.0.0", &[], package(&[("bin/searcher", 0o755, b"3")]));
     registry
 }
 
@@ -124,7 +127,28 @@ async fn a_script_comes_with_what_it_works_better_with() {
     let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
     let installed = programs(&registry, home.path()).install("script", &quiet()).await.expect("installed");
     assert_eq!(installed.argv("/opt/agents/script"), ["node", "/opt/agents/script/main.js"]);
-    assert_eq!(files(&installed.directory), ["main.js", "node_modules/extra/index.js"]);
+    let searcher = "node_modules/@tools/searcher/bin/searcher";
+    assert_eq!(files(&installed.directory), ["main.js", searcher, "node_modules/extra/index.js"]);
+}
+
+#[tokio::test]
+async fn an_installation_without_what_its_agent_takes_for_granted_is_made_anew() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    let whole = programs.install("script", &quiet()).await.expect("installed");
+    // As an earlier version of this program left it.
+    let record = home.path().join("agents/script/current.json");
+    let mut kept: serde_json::Value =
+        serde_json::from_slice(&fs::read(&record).expect("there")).expect("JSON");
+    let packages = kept["packages"].as_array_mut().expect("a list");
+    packages.retain(|package| package["name"] != "@tools/searcher");
+    fs::write(&record, kept.to_string()).expect("written");
+    fs::remove_dir_all(whole.directory.join("node_modules/@tools")).expect("removed");
+    let status = programs.list().into_iter().find(|status| status.agent.name == "script").expect("known");
+    assert!(!status.is_current(), "something is missing");
+    let again = programs.install("script", &quiet()).await.expect("installed");
+    assert_eq!(again.packages, whole.packages);
+    assert!(again.directory.join("node_modules/@tools/searcher/bin/searcher").is_file());
 }
 
 #[tokio::test]

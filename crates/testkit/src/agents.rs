@@ -3,6 +3,8 @@
 use std::{path::PathBuf, process::Stdio};
 
 use tokio::process::Command;
+use warren_env::Env;
+use warren_programs::{Options, Programs};
 
 use crate::{Setup, program};
 
@@ -54,10 +56,10 @@ impl Setup {
     pub async fn agents(self, names: &[&str]) -> Self {
         let directory = agents_directory();
         let home = tempfile::tempdir().expect("a temporary directory");
-        for name in names {
-            if directory.join(name).join("current.json").exists() {
-                continue;
-            }
+        // Only looked at: nothing is got from here.
+        let installed = Programs::new(Options::new(directory.clone(), ""), Env::system()).list();
+        let is_there = |name: &str| installed.iter().any(|it| it.agent.name == name && it.is_current());
+        for name in names.iter().filter(|name| !is_there(name)) {
             let output = Command::new(program())
                 .args(["agents", "install", name, "--dir"])
                 .arg(home.path())

@@ -22,6 +22,7 @@ const TRIED: Agent = Agent {
     version: "",
     program: Program::Node { file: "node_modules/next/dist/bin/next", least_version: 20 },
     extras: &[],
+    companions: &[],
     path: &[],
     check: &["--version"],
 };

@@ -92,11 +92,10 @@ async fn every_agents_tools_reach_what_its_profile_allows_and_no_more() {
             let events = client.run(session, &ask(&url)).await;
             let output = real::outputs_of(&events);
             assert!(output.contains(said), "{agent}: {url}: {output}");
-            // An agent may try for more by itself, and is refused.
-            let of_tool = |found: &(String, bool)| found.1 || found.0 == decided.0;
-            let found: Vec<_> = decisions(&events).into_iter().filter(of_tool).collect();
-            assert_eq!(found, std::slice::from_ref(&decided), "{agent}: {url}");
+            // An agent does not try for more by itself either.
+            assert_eq!(decisions(&events), [decided], "{agent}: {url}");
         }
+        assert_eq!(decisions(&client.log(session).await).len(), 3, "{agent}: nothing else was tried");
     }
 }
 

@@ -21,8 +21,18 @@ pub(super) fn files(wanted: &Wanted<'_>) -> Vec<LayoutFile> {
     let agents = text(profile.agent_md_file.as_deref())
         .and_then(|text| LayoutFile::new(Place::Home, &format!("{DIRECTORY}/AGENTS.md"), text));
     let skills = profile.skills.iter().flat_map(skill_files);
-    let own = system.into_iter().chain(settings).chain(agents).chain(skills);
+    let own = system.into_iter().chain(settings).chain(agents).chain(skills).chain(as_if_installed());
     own.chain(workspace_files(profile)).collect()
+}
+
+/// What OpenCode finds where it has installed the package that plugins are written with. Otherwise it asks the registry
+/// for it at every start. There are no plugins here, so nobody reads it.
+fn as_if_installed() -> impl Iterator<Item = LayoutFile> {
+    let locked = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}"#;
+    let files = [("package-lock.json", locked), ("node_modules/.package-lock.json", "{}")];
+    files
+        .into_iter()
+        .filter_map(|(name, text)| LayoutFile::new(Place::Home, &format!("{DIRECTORY}/{name}"), text))
 }
 
 fn text(text: Option<&str>) -> Option<&str> {

@@ -121,6 +121,8 @@ fn a_profile_becomes_settings_instructions_and_skills_in_the_home() {
             (Place::Home, ".config/opencode/AGENTS.md"),
             (Place::Home, ".config/opencode/skills/make-charts/SKILL.md"),
             (Place::Home, ".config/opencode/skills/make-charts/lib/a.py"),
+            (Place::Home, ".config/opencode/package-lock.json"),
+            (Place::Home, ".config/opencode/node_modules/.package-lock.json"),
             (Place::Workspace, "README.md"),
         ]
     );
@@ -156,7 +158,7 @@ fn a_skill_says_at_its_head_what_it_is_for() {
         permission_mode: PermissionMode::Auto,
     });
     let texts: Vec<&str> =
-        files.iter().skip(1).map(|file| std::str::from_utf8(&file.content).expect("text")).collect();
+        files.iter().skip(1).take(2).map(|file| std::str::from_utf8(&file.content).expect("text")).collect();
     assert_eq!(
         texts,
         [
