@@ -4,7 +4,8 @@
 //! was different. A call is matched by what it asks: whatever order parallel conversations call in, each gets its own
 //! answers, and calls that ask the very same get theirs in the order in which they were recorded. Within a conversation
 //! that is its order, since each request holds all that was said before.
-//! **Invariant:** nothing here waits, reaches a network or knows a key.
+//! **Invariant:** nothing here reaches a network or knows a key, and nothing waits but for whoever [holds](Playback::hold) an
+//! answer back.
 //! Start with `script.rs`; `normal.rs` is the list of what two requests may differ in, `diff.rs` how a difference is shown.
 
 mod diff;
@@ -12,7 +13,10 @@ mod normal;
 mod recording;
 mod script;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use hyper::{
     StatusCode,
@@ -39,6 +43,8 @@ use script::{Asked, Script, Verdict};
 pub struct Playback {
     script: Arc<Mutex<Script>>,
     progress: watch::Sender<Progress>,
+    /// Recordings, by their place, whose answers are held back.
+    held: watch::Sender<BTreeSet<usize>>,
 }
 
 /// How far a playback is.
@@ -62,7 +68,28 @@ impl Playback {
     #[must_use]
     pub fn new(recordings: Vec<Recording>) -> Self {
         let progress = Progress { left: recordings.len(), ..Progress::default() };
-        Self { script: Arc::new(Mutex::new(Script::new(recordings))), progress: watch::Sender::new(progress) }
+        Self {
+            script: Arc::new(Mutex::new(Script::new(recordings))),
+            progress: watch::Sender::new(progress),
+            held: watch::Sender::default(),
+        }
+    }
+
+    /// From now on the answer of the recording at `place` waits until it is [released](Self::release), so that something
+    /// can be done in between.
+    pub fn hold(&self, place: usize) {
+        self.held.send_modify(|held| _ = held.insert(place));
+    }
+
+    /// Whether the recording at `place` was asked for.
+    #[must_use]
+    pub fn was_asked(&self, place: usize) -> bool {
+        self.script().is_used(place)
+    }
+
+    /// Lets a held answer go.
+    pub fn release(&self, place: usize) {
+        self.held.send_modify(|held| _ = held.remove(&place));
     }
 
     /// How far it is, and what becomes of it.
@@ -92,7 +119,9 @@ impl Playback {
             verdict
         };
         match verdict {
-            Verdict::Recorded(recording) => {
+            Verdict::Recorded(place, recording) => {
+                // This playback sends, so that it cannot be closed.
+                let _ = self.held.subscribe().wait_for(|held| !held.contains(&place)).await;
                 let answer = play(&recording).await;
                 Ok((recording.model.clone(), answer))
             }

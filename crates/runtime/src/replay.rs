@@ -4,7 +4,7 @@
 //! its own. A replay is a session like any other, with the same ids, but in a store and in directories that are thrown
 //! away: so whatever a session does here, nothing of it is listed, versioned, charged or kept.
 //! **Invariant:** nothing of a replay reaches the store of the server but its report, its log and what that log refers to.
-//! Start with `task.rs`, the whole of it in order; then `recorded.rs`, what is read, `scratch.rs`, where it runs,
+//! Start with `task.rs`, the whole of it in order; then `recorded.rs` and `told.rs`, what is read, `scratch.rs`, where it runs,
 //! `driver.rs`, what is done while it runs, and `compare.rs`, what came of it.
 
 mod blobs;
@@ -17,6 +17,7 @@ mod scratch;
 mod stop;
 mod tape;
 mod task;
+mod told;
 
 pub(crate) use registry::{Registry, Running};
 pub(crate) use scratch::directory_of_all;

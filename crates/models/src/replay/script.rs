@@ -45,7 +45,8 @@ pub(super) struct Asked<'a> {
 
 /// What becomes of a call.
 pub(super) enum Verdict {
-    Recorded(Arc<Recording>),
+    /// The recording, and its place among all.
+    Recorded(usize, Arc<Recording>),
     /// It was not recorded, or comes after one that was not.
     Diverged,
 }
@@ -147,6 +148,10 @@ impl Script {
         Verdict::Diverged
     }
 
+    pub(super) fn is_used(&self, index: usize) -> bool {
+        self.entries.get(index).is_some_and(|entry| entry.is_used)
+    }
+
     pub(super) fn progress(&self) -> Progress {
         let answered = self.entries.iter().filter(|entry| entry.is_used).count();
         let left = self.entries.len() - answered;
@@ -167,7 +172,7 @@ impl Script {
     fn take(&mut self, index: usize) -> Verdict {
         let entry = &mut self.entries[index];
         entry.is_used = true;
-        Verdict::Recorded(Arc::clone(&entry.recording))
+        Verdict::Recorded(index, Arc::clone(&entry.recording))
     }
 
     /// The tools said something else: that is told, once, and the recorded answer is given all the same.

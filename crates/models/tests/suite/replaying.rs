@@ -50,6 +50,29 @@ async fn a_recorded_answer_is_given_byte_for_byte_and_costs_what_it_did_in_every
 }
 
 #[tokio::test]
+async fn an_answer_that_is_held_back_comes_when_it_is_let_go() {
+    let mut bench = Bench::with_demo();
+    bench.connect().await.post("/v1/messages", crate::support::request()).await;
+    let recording = Recording::decode(&Recording::encode(&bench.ended().await)).expect("a recording");
+    let playback = Playback::new(vec![recording]);
+    playback.hold(0);
+    bench.gateway = bench.gateway.replaying(playback.clone());
+    let mut client = bench.connect().await;
+    let (mut progress, mut asking) =
+        (playback.progress(), Box::pin(client.post("/v1/messages", crate::support::request())));
+    tokio::select! {
+        biased;
+        _ = &mut asking => panic!("it is held back"),
+        asked = progress.wait_for(|progress| progress.answered == 1) => drop(asked.expect("it is asked for")),
+    }
+    assert!(playback.was_asked(0) && !playback.was_asked(1));
+    tokio::task::yield_now().await;
+    assert!(futures::poll!(&mut asking).is_pending(), "nothing comes by itself");
+    playback.release(0);
+    assert_eq!(asking.await.status, 200);
+}
+
+#[tokio::test]
 async fn a_call_that_was_not_recorded_is_refused_and_no_provider_hears_of_it() {
     // Were it called, it would answer nothing, and the test would hang.
     let provider = Provider::start().await;

@@ -15,6 +15,7 @@ use super::{
     recorded::Recorded,
     scratch::Scratch,
     stop::{Reached, Way},
+    told::Told,
 };
 use crate::{
     api::{Approvals as _, Runs as _},
@@ -36,6 +37,8 @@ pub(super) struct Driver<'r> {
     pub(super) tape_live: &'r Live,
     /// What people answered and was not given again yet.
     answers: Vec<(ApprovalRequest, Option<ApprovalResolution>)>,
+    /// What was said into the run and was not said again yet.
+    told: Vec<Told>,
     events: Vec<Event>,
     way: Way,
     /// Stop it then, though files are missing.
@@ -67,6 +70,7 @@ impl<'r> Driver<'r> {
             tape,
             tape_live,
             answers: recorded.approvals.clone(),
+            told: recorded.told.clone(),
             events: Vec::new(),
             way: Way::default(),
             stop_at: None,
@@ -79,8 +83,10 @@ impl<'r> Driver<'r> {
     pub(super) async fn drive(mut self) -> Result<Driven, Failure> {
         let mut follow = self.scratch.live.follow(self.session(), Seq(0));
         let mut progress = self.playback.progress();
+        self.told.iter().filter_map(|told| told.before_answer).for_each(|place| self.playback.hold(place));
         let begun = self.scratch.manager.ask(self.session(), Request::PickUp).await;
         begun.map_err(|error| Failure::internal("begin the replay", &error))?;
+        self.tell().await?;
         loop {
             let stop_at = self.stop_at;
             tokio::select! {
@@ -94,7 +100,7 @@ impl<'r> Driver<'r> {
                         return Ok(Driven { events: self.events, divergence: self.divergence });
                     }
                 }
-                Ok(()) = progress.changed() => {}
+                Ok(()) = progress.changed() => self.tell().await?,
                 () = sleep_until(stop_at) => self.stop().await?,
             }
             self.stop_if_due(&progress).await?;
@@ -133,6 +139,20 @@ impl<'r> Driver<'r> {
         let (session, expected) = (self.session(), self.tape.last());
         let commit = Commit { session, fence: Fence(0), expected, entries: vec![entry], changes: Vec::new() };
         self.tape_live.commit(commit).await.map(drop).map_err(|error| failed(&error))
+    }
+
+    /// Says what was said before a call was answered that is made now, or before any was; then lets the answer go.
+    async fn tell(&mut self) -> Result<(), Failure> {
+        let playback = self.playback;
+        let is_due = |told: &mut Told| told.before_answer.is_none_or(|place| playback.was_asked(place));
+        let due: Vec<Told> = self.told.extract_if(.., is_due).collect();
+        for Told { prompt, .. } in &due {
+            let tell = |reply| Request::Tell(prompt.clone(), reply);
+            let told = self.scratch.manager.ask(self.session(), tell).await;
+            told.map_err(|error| Failure::internal("say again what was said into the run", &error))?;
+        }
+        due.iter().filter_map(|told| told.before_answer).for_each(|place| playback.release(place));
+        Ok(())
     }
 
     /// Gives the answer that was given to the same question.

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use warren_domain::{
-    ApprovalId, ApprovalRequest, ApprovalResolution, Block, BlockId, ErrorCode, Event, EventBody, RunId,
-};
+use warren_domain::{ApprovalId, ApprovalRequest, ApprovalResolution, ErrorCode, Event, EventBody, RunId};
 use warren_models::Recording;
 use warren_store::{RunRecord, SessionRecord, Store, VersionRecord};
 
-use super::{Failure, stop::StopPoint};
+use super::{
+    Failure,
+    stop::StopPoint,
+    told::{Told, told},
+};
 use crate::{recorder::for_each_event, spaces};
 
 /// Everything that was recorded of a run.
@@ -21,6 +23,8 @@ pub(super) struct Recorded {
     pub(super) recordings: Vec<Recording>,
     /// What it asked people, and what they answered.
     pub(super) approvals: Vec<(ApprovalRequest, Option<ApprovalResolution>)>,
+    /// What was said into it while it went on.
+    pub(super) told: Vec<Told>,
     /// Where it was stopped, if it was.
     pub(super) stop: Option<StopPoint>,
     /// The version it began from.
@@ -51,9 +55,11 @@ impl Recorded {
             None => None,
         };
         let base = store.versions.version(id, run.base_version.unwrap_or_default()).await.map_err(read)?;
+        let (told, n_unheard) = told(run.run_id, &events, &recordings);
         Ok(Self {
+            told,
             stop: StopPoint::of(&events),
-            notes: notes(&run, &events),
+            notes: notes(n_unheard),
             approvals: approvals(&events),
             session,
             run,
@@ -137,18 +143,10 @@ fn approvals(events: &[Event]) -> Vec<(ApprovalRequest, Option<ApprovalResolutio
 }
 
 /// What cannot be done again as it was.
-fn notes(run: &RunRecord, events: &[Event]) -> Vec<String> {
-    let own = BlockId::of_message(run.run_id);
-    let is_other = |event: &&Event| match &event.body {
-        EventBody::BlockComplete { block: Block::UserMessage { id, .. } } => {
-            event.conversation_id.is_main() && *id != own && id.as_str().starts_with("msg-")
-        }
-        _ => false,
-    };
-    match events.iter().filter(is_other).count() {
-        0 => Vec::new(),
-        n => {
-            vec![format!("{n} messages were sent into the run while it went on; a replay does not send them")]
-        }
-    }
+fn notes(n_unheard: usize) -> Vec<String> {
+    let note = format!(
+        "{n_unheard} messages were sent into the run while it went on, and the model never heard of them; \
+         a replay does not send them"
+    );
+    if n_unheard == 0 { Vec::new() } else { vec![note] }
 }

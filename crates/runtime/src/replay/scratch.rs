@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long an agent may take to stop when its replay is over: nobody waits for what it would still do.
 const STOP: Duration = Duration::from_secs(3);
 
+/// A share of a run's time that is longer than the run.
+const NEVER_SOFT: f64 = 2.0;
+
 /// A session that nobody else sees.
 pub(super) struct Scratch {
     pub(super) manager: SessionManager,
@@ -75,6 +78,8 @@ impl Scratch {
             options: Options {
                 directory: directory.clone(),
                 stop_patience: shared.options.stop_patience.min(STOP),
+                // Who was told to wrap up is told again, when it was told then.
+                soft_share: NEVER_SOFT,
                 ..shared.options.clone()
             },
             gate: Arc::clone(&shared.gate),

@@ -5,8 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use warren_agents::{Prompt, TurnEnd};
 use warren_domain::{
-    BlobHash, BlockId, Content, Diagnostics, ErrorCode, EventBody, OpenBlocks, Outcome, RunId, Timestamp,
-    Usage,
+    BlobHash, BlockId, Content, Diagnostics, ErrorCode, EventBody, OpenBlocks, Outcome, Timestamp, Usage,
 };
 use warren_store::RunRecord;
 
@@ -179,8 +178,7 @@ impl ActiveRun {
     }
 
     /// Gives the agent a message that was sent while it works.
-    pub(super) fn tell(&mut self, run: RunId, content: Content, at: Timestamp) {
-        let prompt = Prompt { message: BlockId::of_message(run), content };
+    pub(super) fn tell(&mut self, prompt: Prompt, at: Timestamp) {
         match &mut self.agent {
             // An agent that cannot hear it now gets it as its next run.
             Some(agent) => agent.steer(&prompt, at),

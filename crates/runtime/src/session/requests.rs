@@ -1,8 +1,9 @@
 //! What others ask of a session.
 
 use tokio::sync::oneshot;
+use warren_agents::Prompt;
 use warren_domain::{
-    ApprovalResolution, Command, Content, ErrorCode, EventBody, Rejection, RunId, RunInput, RunOptions,
+    ApprovalResolution, BlockId, Command, ErrorCode, EventBody, Rejection, RunId, RunInput, RunOptions,
     RunStatus, SessionChanges, Start, WhenBusy,
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
@@ -31,6 +32,8 @@ pub(crate) enum Request {
     Report(Reply<SandboxReport>),
     /// Something about what is in its sandbox.
     Visit(Visit),
+    /// Gives the running agent a message that another run's log has. Nothing is queued: only replays do that.
+    Tell(Prompt, Reply<()>),
     /// Only to have an owner: one that picks up what an earlier one left.
     PickUp(Reply<()>),
 }
@@ -83,6 +86,7 @@ impl Request {
             | Request::Import(_, reply)
             | Request::Leave(_, reply)
             | Request::StartSandbox(reply)
+            | Request::Tell(_, reply)
             | Request::PickUp(reply) => drop(reply.send(Err(error))),
         }
     }
@@ -161,6 +165,10 @@ impl SessionTask {
                 let report = self.report().await;
                 answer(reply, Ok(report))
             }
+            Request::Tell(prompt, reply) => {
+                self.tell(prompt);
+                answer(reply, Ok(()))
+            }
             // Done before the first request is looked at.
             Request::PickUp(reply) => answer(reply, Ok(())),
         }
@@ -209,7 +217,9 @@ impl SessionTask {
         match events.first().map(|event| &event.body) {
             Some(EventBody::RunStarted { .. }) => self.begin(record).await?,
             _ if self.run.is_none() => self.start_next().await?,
-            _ if message.when_busy == WhenBusy::Steer => self.steer(run, message.content),
+            _ if message.when_busy == WhenBusy::Steer => {
+                self.tell(Prompt { message: BlockId::of_message(run), content: message.content });
+            }
             _ => {}
         }
         Ok(sent)
@@ -294,11 +304,11 @@ impl SessionTask {
         }
     }
 
-    /// Gives a waiting message to the running agent. If it does not take it up, it runs afterwards.
-    fn steer(&mut self, run: RunId, content: Content) {
+    /// Gives a message to the running agent. One that waits and is not taken up runs afterwards.
+    fn tell(&mut self, prompt: Prompt) {
         let now = self.shared.parts.env.now();
         if let Some(active) = &mut self.run {
-            active.tell(run, content, now);
+            active.tell(prompt, now);
         }
     }
 

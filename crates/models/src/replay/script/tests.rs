@@ -93,7 +93,9 @@ impl Dialect {
         let body = request.to_string();
         let asked = Asked { format: self.format, path: self.path, conversation, body: body.as_bytes() };
         match script.ask(&asked) {
-            Verdict::Recorded(recording) => Some(String::from_utf8_lossy(&recording.response).into_owned()),
+            Verdict::Recorded(_, recording) => {
+                Some(String::from_utf8_lossy(&recording.response).into_owned())
+            }
             Verdict::Diverged => None,
         }
     }
@@ -251,7 +253,7 @@ fn a_request_that_is_no_json_is_compared_as_text() {
         conversation: None,
         body: b"not json at 2026-11-17",
     };
-    assert!(matches!(script.ask(&asked), Verdict::Recorded(_)));
+    assert!(matches!(script.ask(&asked), Verdict::Recorded(..)));
 }
 
 proptest! {
