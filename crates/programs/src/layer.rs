@@ -41,6 +41,13 @@ pub enum Python {
     Without,
 }
 
+impl Python {
+    /// Whether a layer has what was asked for, as far as this machine can have it.
+    fn is_met_by(self, installed: &Installed) -> bool {
+        self == Python::Without || installed.python_packages().is_some() || python::interpreter().is_none()
+    }
+}
+
 #[derive(Deserialize)]
 struct Lock {
     packages: BTreeMap<String, Locked>,
@@ -107,7 +114,8 @@ impl Programs {
         let place = self.layer_place();
         let held = place.lock(Some(report)).await?;
         let version = Self::layer_version();
-        if let Some(installed) = place.read().filter(|installed| installed.version == version) {
+        let is_enough = |installed: &Installed| installed.version == version && python.is_met_by(installed);
+        if let Some(installed) = place.read().filter(is_enough) {
             return Ok(installed);
         }
         let draft = place.draft(&held)?;

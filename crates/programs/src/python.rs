@@ -20,10 +20,14 @@ const INTERPRETERS: [&str; 2] = ["/usr/local/bin/python3", "/usr/bin/python3"];
 /// How much of a complaint is shown.
 const TAIL: usize = 600;
 
+/// The Python that sandboxes see, if there is one.
+pub(crate) fn interpreter() -> Option<PathBuf> {
+    INTERPRETERS.into_iter().map(PathBuf::from).find(|path| path.is_file())
+}
+
 /// Installs all of them into `draft`, if there is a Python.
 pub(crate) async fn install(draft: &Path, report: &Report) -> Result<Vec<InstalledPackage>, InstallError> {
-    let found = INTERPRETERS.into_iter().map(PathBuf::from).find(|path| path.is_file());
-    let Some(interpreter) = found else {
+    let Some(interpreter) = interpreter() else {
         tracing::warn!("there is no python3 that sandboxes would see, so the layer has no packages for it");
         return Ok(Vec::new());
     };
