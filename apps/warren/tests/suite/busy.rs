@@ -94,3 +94,33 @@ async fn a_busy_session_queues_steers_or_refuses_as_the_sender_says() {
         runs["runs"].as_array().unwrap().iter().rev().map(|run| run["status"].clone()).collect();
     assert_eq!(states, ["completed", "steered", "completed", "interrupted"]);
 }
+
+#[tokio::test]
+async fn messages_that_wait_run_in_the_order_they_are_put_into() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let (first, seq) = client.message_send(session, "sleep 600").await;
+    let mut events = client.events(session, seq).await;
+    events.until(|event| event.json["updates"]["status"] == "running").await;
+    let mut waiting = Vec::new();
+    for name in ["one", "two", "three"] {
+        waiting.push(client.message_send(session, &format!("run: echo {name} >> order.txt")).await.0);
+    }
+    let path = |run: &warren_domain::RunId| format!("/api/sessions/{session}/runs/{run}");
+    client.patch(&path(&waiting[2]), &json!({"position": 1})).await.expect(StatusCode::OK);
+    // Beyond the end is the end.
+    client.patch(&path(&waiting[0]), &json!({"position": 99})).await.expect(StatusCode::OK);
+    let nowhere = client.patch(&path(&waiting[1]), &json!({"position": "first"})).await;
+    assert_eq!(nowhere.refusal().0, 400);
+    let late = client.patch(&path(&first), &json!({"position": 1})).await;
+    assert_eq!(late.refusal().0, 409, "it runs already");
+    assert_contiguous(&client.log(session).await);
+
+    client.post(&format!("/api/sessions/{session}/interrupt"), &json!({})).await.expect(StatusCode::ACCEPTED);
+    events.until(|event| event.ends_run(waiting[0])).await;
+    let order = client.get(&format!("/api/sessions/{session}/fs/read?path=order.txt")).await;
+    assert_eq!(order.body, json!("three\ntwo\none\n"));
+    let late = client.patch(&path(&waiting[0]), &json!({"position": 1})).await;
+    assert_eq!(late.refusal().0, 409, "it has run");
+}
