@@ -12,7 +12,7 @@ async fn get(client: &TestClient, session: &str, path: &str) -> Value {
 }
 
 /// Sends a message and reads its packets to their end.
-async fn send(client: &TestClient, session: &str, text: &str) -> Vec<Value> {
+pub(super) async fn send(client: &TestClient, session: &str, text: &str) -> Vec<Value> {
     let path = format!("/api/build/sessions/{session}/messages");
     let answer = client.post(&path, &json!({"content": text})).await;
     assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.body);
@@ -35,7 +35,7 @@ async fn stop(client: &TestClient, session: &str) {
     client.post(&path, &json!({})).await.expect(StatusCode::NO_CONTENT);
 }
 
-async fn create(client: &TestClient) -> (String, Value) {
+pub(super) async fn create(client: &TestClient) -> (String, Value) {
     let made = client.post("/api/build/sessions", &json!({"name": "Report"})).await;
     let made = made.expect(StatusCode::CREATED);
     (made["id"].as_str().expect("an id").to_owned(), made)
