@@ -8,7 +8,7 @@ use crate::{
     Output,
     claude_code::{
         blocks::{self, Counts, Origin},
-        native::{Line, Message, Part, StreamEvent, Tokens},
+        native::{Line, Part, StreamEvent, Tokens},
     },
 };
 
@@ -70,16 +70,16 @@ impl ClaudeCodec {
     fn grow(&mut self, stream: StreamEvent<'_>, at: Timestamp, out: &mut Vec<Output>) {
         match stream.kind {
             b"content_block_delta" => self.delta(stream, out),
-            b"content_block_start" => self.block_start(&stream, at, out),
-            b"message_start" => self.message_start(&stream, out),
+            b"content_block_start" => self.block_start(stream, at, out),
+            b"message_start" => self.message_start(stream, out),
             b"message_delta" => self.message_delta(&stream, out),
             b"message_stop" => self.message_stop(out),
             _ => {}
         }
     }
 
-    fn message_start(&mut self, stream: &StreamEvent<'_>, out: &mut Vec<Output>) {
-        let Some(message) = stream.message.and_then(Message::of) else { return };
+    fn message_start(&mut self, stream: StreamEvent<'_>, out: &mut Vec<Output>) {
+        let Some(message) = stream.message else { return };
         self.discard_open("the answer began anew", out);
         self.flush(out);
         let id = message.id.into_owned();
@@ -94,10 +94,9 @@ impl ClaudeCodec {
         });
     }
 
-    fn block_start(&mut self, stream: &StreamEvent<'_>, at: Timestamp, out: &mut Vec<Output>) {
-        let part = stream.content_block.and_then(Part::of);
+    fn block_start(&mut self, stream: StreamEvent<'_>, at: Timestamp, out: &mut Vec<Output>) {
         self.take_up_prompt(at, out);
-        let (Some(part), Some(open)) = (part, &mut self.open) else { return };
+        let (Some(part), Some(open)) = (stream.content_block, &mut self.open) else { return };
         let origin = Origin { message: &open.id, model: &open.model, at };
         let block = match part.kind {
             b"text" => blocks::text(open.begun.text(&open.id), String::new(), origin),
@@ -106,7 +105,7 @@ impl ClaudeCodec {
                 Block::Thinking { id, timestamp: at, content: String::new(), summary: None }
             }
             b"tool_use" | b"server_tool_use" | b"mcp_tool_use" => blocks::call(
-                Part { input: Value::Object(serde_json::Map::new()), ..part },
+                Part { input: Value::Object(serde_json::Map::new()), ..*part },
                 at,
                 BlockStatus::Pending,
             ),

@@ -76,7 +76,12 @@ impl<'a> Line<'a> {
     /// Whether nothing more needs to be known of a line after this field.
     fn is_enough(&self, key: &[u8]) -> bool {
         match key {
-            b"type" => self.kind == Kind::Quiet && !self.is_lifecycle,
+            b"type" => match self.kind {
+                Kind::Quiet => !self.is_lifecycle,
+                // Whoever understands these reads the whole line by itself.
+                Kind::Result | Kind::ControlRequest | Kind::ControlCancel => true,
+                _ => false,
+            },
             // Nothing beside the conversation is shown but messages; where the line stands is known by now.
             b"uuid" => {
                 let is_placed = self.names_parent && self.names_side;

@@ -78,11 +78,6 @@ impl<'a> Message<'a> {
         Ok(message)
     }
 
-    /// The message that a raw value is.
-    pub(in crate::claude_code) fn of(raw: &'a [u8]) -> Option<Self> {
-        Self::read(&mut Cursor::new(raw)).ok()
-    }
-
     /// Its id, or the line's where it has none.
     pub(in crate::claude_code) fn name(&self, line: &Line<'a>) -> Cow<'a, str> {
         if self.id.is_empty() { line.uuid().unwrap_or_default() } else { self.id.clone() }
@@ -94,8 +89,10 @@ impl<'a> Body<'a> {
         match cursor.peek() {
             Some(b'"') => cursor.text().map(Body::Text),
             Some(b'[') => {
-                let (mut parts, mut progress) = (Vec::with_capacity(1), Progress::default());
+                let (mut parts, mut progress) = (Vec::new(), Progress::default());
                 while cursor.next_item(&mut progress)? {
+                    // Most have one.
+                    parts.reserve_exact(1);
                     parts.push(Part::read(cursor)?);
                 }
                 Ok(Body::Parts(parts))
@@ -118,7 +115,7 @@ impl<'a> Part<'a> {
         Self { kind: b"text", text, ..Self::default() }
     }
 
-    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
         // A text may stand for itself.
         if cursor.peek() == Some(b'"') {
             return cursor.text().map(Self::of_text);
@@ -141,11 +138,6 @@ impl<'a> Part<'a> {
             }
         }
         Ok(part)
-    }
-
-    /// The part that a raw value is.
-    pub(in crate::claude_code) fn of(raw: &'a [u8]) -> Option<Self> {
-        Self::read(&mut Cursor::new(raw)).ok()
     }
 }
 

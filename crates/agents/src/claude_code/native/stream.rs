@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Tokens;
+use super::{Message, Part, Tokens};
 use crate::claude_code::scan::{Cursor, Malformed, Progress, number};
 
 /// One event.
@@ -10,8 +10,9 @@ use crate::claude_code::scan::{Cursor, Malformed, Progress, number};
 pub(in crate::claude_code) struct StreamEvent<'a> {
     pub(in crate::claude_code) kind: &'a [u8],
     pub(in crate::claude_code) index: u64,
-    pub(in crate::claude_code) message: Option<&'a [u8]>,
-    pub(in crate::claude_code) content_block: Option<&'a [u8]>,
+    /// Seldom there, and large; so is the next.
+    pub(in crate::claude_code) message: Option<Box<Message<'a>>>,
+    pub(in crate::claude_code) content_block: Option<Box<Part<'a>>>,
     /// What a block grows by.
     pub(in crate::claude_code) delta: Cow<'a, str>,
     pub(in crate::claude_code) usage: Option<Tokens>,
@@ -24,8 +25,8 @@ impl<'a> StreamEvent<'a> {
             match key {
                 b"type" => event.kind = cursor.word()?,
                 b"index" => event.index = number(cursor.value()?).ok_or(Malformed)?,
-                b"message" => event.message = Some(cursor.value()?),
-                b"content_block" => event.content_block = Some(cursor.value()?),
+                b"message" => event.message = cursor.attempt(Message::read)?.map(Box::new),
+                b"content_block" => event.content_block = cursor.attempt(Part::read)?.map(Box::new),
                 b"delta" => event.delta = delta(cursor)?,
                 b"usage" => event.usage = cursor.attempt(Tokens::read)?,
                 _ => drop(cursor.value()?),
