@@ -18,7 +18,7 @@ use crate::{Backend, Sandbox, Spec};
 pub use life::{
     a_dropped_sandbox_frees_its_place, a_guest_that_is_told_to_go_ends_the_sandbox,
     a_started_sandbox_answers, missing_isolation_is_refused_with_a_hint,
-    terminate_ends_everything_and_can_be_repeated, what_was_written_outlives_the_sandbox,
+    terminate_ends_everything_and_can_be_repeated, what_was_written_outlives_the_sandbox_or_is_gone_with_it,
 };
 pub use limits::{
     a_disk_over_its_limit_is_reported, a_fork_bomb_stops_at_its_limit, cpu_time_is_held_to_its_limit,
@@ -103,7 +103,7 @@ macro_rules! conformance_tests {
     ($ground:path) => {
         $crate::conformance_tests! { $ground:
             a_started_sandbox_answers,
-            what_was_written_outlives_the_sandbox,
+            what_was_written_outlives_the_sandbox_or_is_gone_with_it,
             terminate_ends_everything_and_can_be_repeated,
             a_guest_that_is_told_to_go_ends_the_sandbox,
             a_dropped_sandbox_frees_its_place,

@@ -1,6 +1,7 @@
 //! The contract: what a backend is asked for, and what it gives back.
 
 mod errors;
+mod files;
 mod isolation;
 mod limits;
 mod sandbox;
@@ -11,6 +12,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use errors::{BoxError, StartError, StatsError, SweepError, TerminateError};
+pub use files::FilesAt;
 pub use isolation::{CgroupIsolation, DiskIsolation, Isolation, Layer, UidIsolation};
 pub use limits::{LimitHit, Limits, Resources};
 pub use sandbox::{Exit, Running, Sandbox};
@@ -20,6 +22,9 @@ pub use sandbox::{Exit, Running, Sandbox};
 pub trait Backend: Send + Sync {
     /// Starts a sandbox and returns once the guest in it has answered.
     async fn start(&self, spec: Spec) -> Result<Sandbox, StartError>;
+
+    /// Where the files are that programs in its sandboxes write. The same for all of them, and known before one starts.
+    fn files(&self) -> FilesAt;
 
     /// Finds out, by trying, what isolation this machine really gives.
     async fn probe(&self) -> Probe;
@@ -45,7 +50,7 @@ impl fmt::Display for SandboxId {
 pub struct Spec {
     /// Names the sandbox in logs and reports.
     pub id: SandboxId,
-    /// Directories of the host that appear inside.
+    /// Directories of the host that appear inside, as far as [`Backend::files`] says that they do.
     pub mounts: Mounts,
     /// The workspace's own uid (and gid): used if the server runs as root, else the server's own is taken.
     pub uid: u32,
@@ -58,6 +63,9 @@ pub struct Spec {
 }
 
 /// Host directories and where they appear inside. Writable ones are made, and given to the uid, if they are new.
+///
+/// Where a backend's files are [`FilesAt::Guest`], it uses none of the writable ones: it makes its own, which are empty, at
+/// the same paths inside. Those that can only be read are the backend's to bring there.
 #[derive(Debug, Clone, Default)]
 pub struct Mounts {
     /// `/workspace`, writable. `/outputs` points to `outputs` in it.

@@ -19,7 +19,9 @@ use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use warren_env::Tasks;
 
-use crate::{Backend, BoxError, Probe, Sandbox, Spec, StartError, SweepError, Swept, cgroup::Layout};
+use crate::{
+    Backend, BoxError, FilesAt, Probe, Sandbox, Spec, StartError, SweepError, Swept, cgroup::Layout,
+};
 use base::Base;
 use client::Client;
 use disk::Watcher;
@@ -146,6 +148,10 @@ impl Drop for Local {
 impl Backend for Local {
     async fn start(&self, spec: Spec) -> Result<Sandbox, StartError> {
         start::start(self, spec).await
+    }
+
+    fn files(&self) -> FilesAt {
+        FilesAt::Host
     }
 
     async fn probe(&self) -> Probe {

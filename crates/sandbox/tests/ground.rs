@@ -4,14 +4,18 @@
 
 use std::{
     fs,
-    path::Path,
-    sync::atomic::{AtomicU32, Ordering},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use tempfile::TempDir;
 use warren_env::Tasks;
 use warren_sandbox::{
     Backend, Layer, Limits, Mounts, SandboxId, Spec,
+    apart::Apart,
     conformance::Ground,
     local::{Local, Options},
 };
@@ -21,7 +25,7 @@ static NEXT_UID: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) struct LocalGround {
     // Before the directory, so that it ends first.
-    pub(crate) local: Local,
+    pub(crate) local: Arc<Local>,
     pub(crate) directory: TempDir,
     required: Vec<Layer>,
 }
@@ -40,17 +44,47 @@ impl LocalGround {
         let isolation = local.probe().await.isolation;
         let required: Vec<Layer> = Layer::OFFERED.into_iter().filter(|layer| isolation.has(*layer)).collect();
         assert!(required.starts_with(&Layer::BASIC), "this machine cannot run sandboxes: {isolation:?}");
-        Self { local, directory, required }
+        Self { local: Arc::new(local), directory, required }
     }
 }
 
 impl Ground for LocalGround {
     fn backend(&self) -> &dyn Backend {
-        &self.local
+        self.local.as_ref()
     }
 
     fn spec(&self, name: &str) -> Spec {
         spec(&self.directory.path().join(name), name, self.required.clone())
+    }
+}
+
+/// The same, with files that are in its sandboxes alone.
+pub(crate) struct ApartGround {
+    apart: Apart,
+    local: LocalGround,
+}
+
+impl ApartGround {
+    pub(crate) async fn new() -> Self {
+        let local = LocalGround::new().await;
+        let apart =
+            Apart::new(Arc::clone(&local.local) as _, local.directory.path().join("files"), Tasks::new());
+        Self { apart, local }
+    }
+
+    /// Where its sandboxes have their directories.
+    pub(crate) fn files(&self) -> PathBuf {
+        self.local.directory.path().join("files")
+    }
+}
+
+impl Ground for ApartGround {
+    fn backend(&self) -> &dyn Backend {
+        &self.apart
+    }
+
+    fn spec(&self, name: &str) -> Spec {
+        self.local.spec(name)
     }
 }
 

@@ -3,7 +3,7 @@
 use warren_guest_api::{FilePath, Root, WriteRequest};
 
 use super::{Ground, in_time, said, shell, start};
-use crate::{Exit, Layer, StartError};
+use crate::{Exit, FilesAt, Layer, StartError};
 
 /// A sandbox that started has a guest that answers, and the isolation that was required.
 pub async fn a_started_sandbox_answers(ground: &dyn Ground) {
@@ -16,8 +16,9 @@ pub async fn a_started_sandbox_answers(ground: &dyn Ground) {
     sandbox.terminate().await.expect("it ends");
 }
 
-/// Workspace and home are the host's directories: a second sandbox finds what the first wrote.
-pub async fn what_was_written_outlives_the_sandbox(ground: &dyn Ground) {
+/// Where workspace and home are the host's directories, a second sandbox finds what the first wrote; else it finds nothing,
+/// and no directory that its spec names was touched.
+pub async fn what_was_written_outlives_the_sandbox_or_is_gone_with_it(ground: &dyn Ground) {
     let spec = ground.spec("outlives");
     let first = ground.backend().start(spec.clone()).await.expect("the first sandbox starts");
     let wrote =
@@ -25,9 +26,19 @@ pub async fn what_was_written_outlives_the_sandbox(ground: &dyn Ground) {
             .await;
     assert_eq!(wrote, said(""));
     first.terminate().await.expect("the first sandbox ends");
-    let second = ground.backend().start(spec).await.expect("the second sandbox starts");
-    let read = shell(&second, "cat /workspace/file /home/agent/file /workspace/outputs/file").await;
-    assert_eq!(read, said("one\ntwo\nthree\n"));
+    let second = ground.backend().start(spec.clone()).await.expect("the second sandbox starts");
+    match ground.backend().files() {
+        FilesAt::Host => {
+            let read = shell(&second, "cat /workspace/file /home/agent/file /workspace/outputs/file").await;
+            assert_eq!(read, said("one\ntwo\nthree\n"));
+        }
+        FilesAt::Guest => {
+            let found = shell(&second, "cd / && find workspace home/agent user-input | sort").await;
+            assert_eq!(found, said("home/agent\nuser-input\nworkspace\nworkspace/outputs\n"));
+            let named = [Some(spec.mounts.workspace), Some(spec.mounts.home), spec.mounts.user_input];
+            assert!(named.iter().flatten().all(|directory| !directory.exists()), "{named:?}");
+        }
+    }
 }
 
 /// After `terminate` nothing answers, and terminating again changes nothing.
@@ -59,7 +70,12 @@ pub async fn a_dropped_sandbox_frees_its_place(ground: &dyn Ground) {
     first.guest.write(request, &b"kept"[..]).await.expect("the file is written");
     drop(first);
     let second = ground.backend().start(spec).await.expect("the second sandbox starts");
-    assert_eq!(second.guest.read_all(path, 100).await.expect("the file is read"), b"kept");
+    match ground.backend().files() {
+        FilesAt::Host => {
+            assert_eq!(second.guest.read_all(path, 100).await.expect("the file is read"), b"kept");
+        }
+        FilesAt::Guest => assert!(second.guest.read_all(path, 100).await.is_err(), "it is gone"),
+    }
 }
 
 /// Isolation that the machine does not give is refused by name, not left out in silence.

@@ -64,6 +64,11 @@ impl Sandbox {
         Self { id, isolation, env, guest, running }
     }
 
+    /// The same sandbox, with something of a decorator's around what its backend keeps of it.
+    pub(crate) fn map_running(self, around: impl FnOnce(Arc<dyn Running>) -> Arc<dyn Running>) -> Self {
+        Self { running: around(self.running), ..self }
+    }
+
     /// Kills everything in the sandbox and waits until all of it is gone. Idempotent.
     pub async fn terminate(&self) -> Result<(), TerminateError> {
         self.running.terminate().await
