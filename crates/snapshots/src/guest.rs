@@ -85,14 +85,14 @@ struct Allowance {
 }
 
 impl Snapshots {
-    /// Lets a guest scan, and hands what it finds to the taker.
+    /// Lets a guest scan, and hands what it finds to the taker. Says how many bytes of files it sent.
     pub(crate) async fn scan_guest(
         &self,
         stream: Box<dyn Duplex>,
         options: &scan::Options,
         base: Arc<Index>,
         taker: Arc<Taker>,
-    ) -> Result<(), TakeError> {
+    ) -> Result<u64, TakeError> {
         let mut line = Line::new(stream);
         let send_all = base.tree().is_none();
         let messages = spawn_blocking(move || encode_base(&base)).await.map_err(|_| TakeError::Cut)?;
@@ -135,7 +135,7 @@ impl Snapshots {
         while let Some(kept) = work.join_next().await {
             kept.unwrap_or(Err(TakeError::Cut))?;
         }
-        Ok(())
+        Ok(max_bytes - allowance.bytes)
     }
 
     /// Lets a guest write a tree, and gives it the content it asks for.

@@ -26,7 +26,13 @@ pub struct Target(pub(crate) TargetKind);
 
 pub(crate) enum TargetKind {
     Directories(write::Options),
-    Guest(Box<dyn Duplex>),
+    Guest(Box<dyn Duplex>, Roots),
+}
+
+/// Which roots of a tree a guest is given.
+pub(crate) enum Roots {
+    All,
+    Named(Vec<String>),
 }
 
 impl Target {
@@ -60,7 +66,16 @@ impl Target {
     /// what belongs to the tree.
     #[must_use]
     pub fn guest(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
-        Self(TargetKind::Guest(Box::new(stream)))
+        Self(TargetKind::Guest(Box::new(stream), Roots::All))
+    }
+
+    /// The same, of which it gets nothing but what the tree has in these roots.
+    #[must_use]
+    pub fn only(mut self, names: Vec<String>) -> Self {
+        if let TargetKind::Guest(_, roots) = &mut self.0 {
+            *roots = Roots::Named(names);
+        }
+        self
     }
 }
 
@@ -109,13 +124,11 @@ impl Snapshots {
         };
         let plan = self.plan(partition, tree, &before).await;
         let Plan { mut index, mut steps } = plan.map_err(|source| RestoreError::Read { tree, source })?;
-        if let TargetKind::Directories(options) = &target.0 {
-            steps.retain(|(_, step)| options.roots.iter().any(|(name, _)| *name == step.root));
-        }
+        steps.retain(|(_, step)| target.0.has(&step.root));
         let (numbers, steps): (Vec<usize>, Vec<Step>) = steps.into_iter().unzip();
         let written = match target.0 {
             TargetKind::Directories(options) => self.write_here(partition, tree, options, steps).await?,
-            TargetKind::Guest(stream) => self.write_guest(stream, partition, tree, steps).await?,
+            TargetKind::Guest(stream, _) => self.write_guest(stream, partition, tree, steps).await?,
         };
         for (number, seen) in numbers.into_iter().zip(written.seen) {
             index[number].entries.iter_mut().zip(seen).for_each(|(known, seen)| known.seen = seen);
@@ -229,7 +242,16 @@ impl TargetKind {
     fn side(&self) -> Side {
         match self {
             TargetKind::Directories(_) => Side::Host,
-            TargetKind::Guest(_) => Side::Guest,
+            TargetKind::Guest(..) => Side::Guest,
+        }
+    }
+
+    /// Whether what a tree has in this root is written.
+    fn has(&self, root: &str) -> bool {
+        match self {
+            TargetKind::Directories(options) => options.roots.iter().any(|(name, _)| name == root),
+            TargetKind::Guest(_, Roots::All) => true,
+            TargetKind::Guest(_, Roots::Named(names)) => names.iter().any(|name| name == root),
         }
     }
 }

@@ -123,6 +123,8 @@ pub struct Taken {
     pub unstable: Vec<String>,
     /// What was added to the store, compressed.
     pub stored_bytes: u64,
+    /// What a guest sent of its files' content.
+    pub sent_bytes: u64,
     /// Keeps the tree from being collected. To be kept until the tree is in a record that the collection is told of.
     pub hold: Hold,
 }
@@ -163,9 +165,10 @@ impl Snapshots {
         let (scanned, stored) = tokio::join!(scanning, self.store_packs(&shelf, waiting));
         // Where the store fails, the scan is stopped by it: the store's own words are the better ones.
         let stored_bytes = stored?;
-        let scanned = scanned?;
+        let (scanned, sent_bytes) = scanned?;
         self.check_time(began)?;
-        self.finish(partition, &request, &base, scanned, stored_bytes, hold).await
+        let taken = self.finish(partition, &request, &base, scanned, stored_bytes, hold).await?;
+        Ok(Taken { sent_bytes, ..taken })
     }
 
     async fn scan(
@@ -174,26 +177,25 @@ impl Snapshots {
         request: &TakeRequest,
         base: Arc<Index>,
         taker: Arc<Taker>,
-    ) -> Result<Scanned, TakeError> {
+    ) -> Result<(Scanned, u64), TakeError> {
         let options = scan::Options {
             excludes: request.excludes.iter().map(|name| name.as_bytes().to_vec()).collect(),
             max_entries: self.inner.options.max_entries,
             ..scan::Options::default()
         };
         let max_bytes = self.inner.options.max_bytes;
-        let here = match source.0 {
+        let (here, sent_bytes) = match source.0 {
             SourceKind::Guest(stream) => {
-                self.scan_guest(stream, &options, base.clone(), taker.clone()).await?;
-                None
+                (None, self.scan_guest(stream, &options, base.clone(), taker.clone()).await?)
             }
-            SourceKind::Directories(roots) => Some(scan::Options { roots, ..options }),
+            SourceKind::Directories(roots) => (Some(scan::Options { roots, ..options }), 0),
         };
         let work = move || {
             match here {
                 Some(options) => scan::scan(&options, &*base, &*taker).map_err(TakeError::Scan)?,
                 None => taker.check_references()?,
             }
-            taker.merge(&base, max_bytes)
+            Ok((taker.merge(&base, max_bytes)?, sent_bytes))
         };
         spawn_blocking(work).await.unwrap_or(Err(TakeError::Cut))
     }
@@ -299,6 +301,7 @@ impl Snapshots {
             skipped,
             unstable,
             stored_bytes,
+            sent_bytes: 0,
             hold,
         })
     }

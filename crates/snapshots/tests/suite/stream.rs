@@ -57,11 +57,36 @@ async fn a_tree_over_a_stream_is_the_same_tree() {
 
     let again = take(&ground, Some(first.tree)).await;
     assert_eq!((again.tree, again.changes, again.stored_bytes), (first.tree, Changes::default(), 0));
+    // A file that is as young as the scan is read once more, but nothing of it is lacking.
+    assert_eq!((first.sent_bytes, local.sent_bytes, again.sent_bytes), (3_000_010, 0, 0));
     ground.write("a/b.txt", "changed");
     fs::remove_file(ground.workspace().join("a/same.txt")).expect("removes");
     let second = take(&ground, Some(first.tree)).await;
     assert_eq!(second.changes, Changes { added: 0, changed: 1, removed: 1 });
     assert!(second.stored_bytes < 2_000, "{}", second.stored_bytes);
+    assert_eq!(second.sent_bytes, 7, "only what is lacking");
+}
+
+#[tokio::test]
+async fn a_guest_is_given_no_other_roots_than_those_that_are_meant() {
+    let ground = Ground::new();
+    ground.write("a", "mine");
+    let [home, to] = ["home", "to"].map(|name| ground.directory.path().join(name));
+    fs::create_dir_all(&home).expect("makes");
+    fs::write(home.join("b"), "yours").expect("writes");
+    let both = [roots(ground.workspace()), vec![("home".to_owned(), home)]].concat();
+    let request = TakeRequest { place: None, ..TakeRequest::new("", None) };
+    let taken = ground.snapshots.take(&ground.partition, Source::directories(both), request).await;
+    let taken = taken.expect("takes");
+    for name in ["workspace", "home"] {
+        fs::create_dir_all(to.join(name)).expect("makes");
+    }
+    let all = ["workspace", "home"].map(|name| (name.to_owned(), to.join(name))).to_vec();
+    let stream = other_end(move |input, output| _ = serve_write(all, input, output));
+    let target = Target::guest(stream).only(vec!["home".to_owned()]);
+    ground.snapshots.restore(&ground.partition, taken.tree, target, None).await.expect("restores");
+    assert_eq!(fs::read(to.join("home/b")).expect("reads"), b"yours");
+    assert_eq!(fs::read_dir(to.join("workspace")).expect("lists").count(), 0);
 }
 
 #[tokio::test]
