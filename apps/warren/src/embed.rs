@@ -14,17 +14,20 @@ mod programs;
 mod skeleton;
 mod trial;
 
-use std::{fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, sync::Arc, time::Duration};
+use std::{
+    fs::Permissions, net::SocketAddr, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc,
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result};
-use warren_config::{Config, Database};
+use warren_config::{Config, Database, SandboxFiles};
 use warren_domain::NodeId;
 use warren_env::{Env, TaskKind, Tasks};
 use warren_gateway::{Bootstrap, Gateway, Records};
 use warren_models::{Egress, Gateway as ModelGateway};
 use warren_programs::Programs;
 use warren_runtime::{Parts, SessionManager};
-use warren_sandbox::{Backend as _, Probe, local::Local};
+use warren_sandbox::{Backend, Probe, apart::Apart, local::Local};
 use warren_server::{Deps, ServeOptions, router, serve};
 use warren_snapshots::Snapshots;
 use warren_store::Live;
@@ -163,7 +166,7 @@ impl Core {
             store,
             live,
             snapshots: Snapshots::open(options::snapshots(config, directory, storage), env.clone())?,
-            backend: backend.clone(),
+            backend: where_files_are(config, directory, &backend, &tasks),
             models,
             egress: Egress::new(options::egress(config, address)?),
             programs: Arc::new(OnDisk(Programs::new(options::programs(config), env.clone()))),
@@ -172,6 +175,20 @@ impl Core {
         };
         let manager = SessionManager::start(parts, runtime).await?;
         Ok(Self { env, gateway, owner, manager, backend, tasks, store_tasks })
+    }
+}
+
+/// The backend, with its files where the configuration says.
+fn where_files_are(
+    config: &Config,
+    directory: &Path,
+    backend: &Arc<Local>,
+    tasks: &Tasks,
+) -> Arc<dyn Backend> {
+    let backend: Arc<dyn Backend> = backend.clone();
+    match config.sandbox.files {
+        SandboxFiles::Host => backend,
+        SandboxFiles::Guest => Arc::new(Apart::new(backend, directory.join("sandbox-files"), tasks.clone())),
     }
 }
 

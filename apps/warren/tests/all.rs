@@ -8,6 +8,7 @@ mod bucket;
 mod suite {
     pub(crate) mod acp;
     pub(crate) mod agents;
+    pub(crate) mod apart;
     pub(crate) mod budget;
     pub(crate) mod build;
     pub(crate) mod busy;

@@ -85,6 +85,13 @@ pub const KEYS: &[Key] = &[
     ),
     key("sandbox.backend", Kind::Text, "What makes sandboxes. `local` is bubblewrap on this machine."),
     key(
+        "sandbox.files",
+        Kind::Text,
+        "Where the files of sandboxes are. `host`: in the data directory, where they stay while a session sleeps. `guest`: in each \
+         sandbox alone, as on another machine. Then a sandbox begins with the files of the latest version and ends only when what \
+         it holds is in one, and sessions that share a workspace work in it one after the other.",
+    ),
+    key(
         "sandbox.required",
         Kind::List,
         "Layers of isolation without which no sandbox starts: `namespaces`, `network`, `seccomp`, `landlock`, \

@@ -29,7 +29,7 @@ pub use layers::{Loaded, Origin, load};
 pub use raw::RawConfig;
 pub use resolve::{
     Agents, BlobStore, Config, Credentials, Database, Egress, Limits, Models, Plans, Price, Provider,
-    Retention, Runs, Sandbox, SandboxBackend, Server, Storage,
+    Retention, Runs, Sandbox, SandboxBackend, SandboxFiles, Server, Storage,
 };
 pub use secret::Secret;
 pub use show::show;

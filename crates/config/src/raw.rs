@@ -52,6 +52,7 @@ raw! {
     /// `[sandbox]`
     RawSandbox {
         backend: Option<String>,
+        files: Option<String>,
         required: Option<Vec<String>>,
         idle_timeout_seconds: Option<u64>,
         health_interval_seconds: Option<u64>,

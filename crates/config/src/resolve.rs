@@ -70,6 +70,8 @@ pub struct Server {
 pub struct Sandbox {
     /// What makes them.
     pub backend: SandboxBackend,
+    /// Where their files are.
+    pub files: SandboxFiles,
     /// Layers without which none starts, by name.
     pub required: Vec<String>,
     /// Without work for this long, a sandbox is ended.
@@ -89,6 +91,15 @@ pub struct Sandbox {
 pub enum SandboxBackend {
     /// bubblewrap on this machine.
     Local,
+}
+
+/// Where the files of sandboxes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxFiles {
+    /// In directories of the data directory, which stay.
+    Host,
+    /// In each sandbox alone.
+    Guest,
 }
 
 /// What one sandbox may use.
@@ -247,12 +258,18 @@ fn sandbox(raw: RawSandbox) -> Result<Sandbox, ConfigError> {
         None | Some("local") => SandboxBackend::Local,
         Some(other) => return Err(invalid("sandbox.backend", other, "the only backend is `local`")),
     };
+    let files = match raw.files.as_deref() {
+        None | Some("host") => SandboxFiles::Host,
+        Some("guest") => SandboxFiles::Guest,
+        Some(other) => return Err(invalid("sandbox.files", other, "write `host` or `guest`")),
+    };
     let seconds = |key, written: Option<u64>, default| match written.unwrap_or(default) {
         0 => Err(invalid(key, 0, "write at least 1")),
         seconds => Ok(Duration::from_secs(seconds)),
     };
     Ok(Sandbox {
         backend,
+        files,
         required: required(raw.required)?,
         idle_timeout: seconds("sandbox.idle_timeout_seconds", raw.idle_timeout_seconds, 900)?,
         health_interval: seconds("sandbox.health_interval_seconds", raw.health_interval_seconds, 30)?,

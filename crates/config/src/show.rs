@@ -1,6 +1,6 @@
 //! The options as text: for `warren config show`, and for the defaults in the documentation.
 
-use crate::{Config, Credentials, Database, SandboxBackend, quantity::Bytes};
+use crate::{Config, Credentials, Database, SandboxBackend, SandboxFiles, quantity::Bytes};
 
 /// Each key with its value as it would be written in `warren.toml`; nothing where the value is "none".
 ///
@@ -15,6 +15,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("server.body_limit", quoted(Bytes(config.server.body_limit))),
         ("server.secure_cookies", config.server.secure_cookies.to_string()),
         ("sandbox.backend", quoted(backend(sandbox.backend))),
+        ("sandbox.files", quoted(files(sandbox.files))),
         ("sandbox.required", list(&sandbox.required)),
         ("sandbox.idle_timeout_seconds", sandbox.idle_timeout.as_secs().to_string()),
         ("sandbox.health_interval_seconds", sandbox.health_interval.as_secs().to_string()),
@@ -105,6 +106,13 @@ fn list(values: &[String]) -> String {
 fn backend(backend: SandboxBackend) -> &'static str {
     match backend {
         SandboxBackend::Local => "local",
+    }
+}
+
+fn files(files: SandboxFiles) -> &'static str {
+    match files {
+        SandboxFiles::Host => "host",
+        SandboxFiles::Guest => "guest",
     }
 }
 

@@ -4,6 +4,7 @@ mod active;
 mod agent;
 mod approvals;
 mod artifacts;
+mod bring;
 mod calls;
 mod deadlines;
 mod errands;

@@ -11,6 +11,7 @@ use warren_domain::SessionId;
 use warren_testkit::{Seed, Setup, TestClient, TestEvent, TestServer};
 
 use super::{
+    apart::children,
     session::{assert_contiguous, said},
     versions::{list, of},
 };
@@ -32,8 +33,17 @@ const CONFIG: &str = "[retention]\nversions = 3\ndaily_days = 0\ngrace_seconds =
 
 #[tokio::test]
 async fn whatever_is_killed_whenever_the_latest_version_is_whole_and_nothing_committed_is_lost() {
+    kill_everybody(CONFIG).await;
+}
+
+#[tokio::test]
+async fn whatever_is_killed_whenever_the_latest_version_is_whole_where_files_are_in_the_sandbox_alone() {
+    kill_everybody(&format!("{CONFIG}\n[sandbox]\nfiles = \"guest\"")).await;
+}
+
+async fn kill_everybody(config: &str) {
     let mut seed = Seed::new();
-    let mut server = Setup::new().config(CONFIG).start().await;
+    let mut server = Setup::new().config(config).start().await;
     let session = begin(&server.admin()).await;
     let first = contents(&server.admin(), session, FIRST).await.expect("it is kept");
     assert!(first.contains_key("deep/er/first.bin") && first.contains_key("/home/agent/note"), "{first:?}");
@@ -134,10 +144,15 @@ async fn rebuild(server: &mut TestServer, session: SessionId) {
     for place in ["sessions", "workspaces"] {
         std::fs::remove_dir_all(of_session(place)).expect("removed");
     }
-    let (workspace, home) = (of_session("workspaces").join("tree"), of_session("sessions").join("home"));
+    let (mut workspace, mut home) =
+        (of_session("workspaces").join("tree"), of_session("sessions").join("home"));
     server.restart().await;
     let client = server.admin();
     client.post(&of(session, "sandbox/start"), &json!({})).await.expect(StatusCode::OK);
+    // Where they are the sandbox's alone, it is the only one.
+    if let Some(own) = children(&server.directory().join("sandbox-files")).first() {
+        (workspace, home) = (own.join("workspace"), own.join("home"));
+    }
     let found = directories(&workspace, &home);
     let names = |files: &Files| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&found), names(&expected));

@@ -53,6 +53,7 @@ const FILE: &str = r#"
         secure_cookies = true
         [sandbox]
         backend = "local"
+        files = "guest"
         required = ["namespaces", "landlock"]
         idle_timeout_seconds = 60
         health_interval_seconds = 5
@@ -105,6 +106,7 @@ server.allowed_hosts = ["warren.example.org"]
 server.body_limit = "1MiB"
 server.secure_cookies = true
 sandbox.backend = "local"
+sandbox.files = "guest"
 sandbox.required = ["namespaces", "landlock"]
 sandbox.idle_timeout_seconds = 60
 sandbox.health_interval_seconds = 5
@@ -213,6 +215,11 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "listen = 'here'",
             "`listen` cannot be `here`",
             "write an address and a port, such as `127.0.0.1:7777`",
+        ),
+        (
+            "[sandbox]\nfiles = 'elsewhere'",
+            "`sandbox.files` cannot be `elsewhere`",
+            "write `host` or `guest`",
         ),
         (
             "[sandbox]\nbackend = 'docker'",

@@ -49,7 +49,7 @@ impl Deadlines {
     }
 
     /// What was to be done when idle was not: it is due again before long.
-    fn try_again(&mut self) {
+    pub(super) fn try_again(&mut self) {
         let now = Instant::now();
         self.busy_at = (now + AGAIN.min(self.idle)).checked_sub(self.idle).unwrap_or(now);
     }
@@ -92,10 +92,7 @@ impl SessionTask {
     async fn end_idle(&mut self) -> Result<(), RecordError> {
         match self.keep_before_end().await? {
             Ok(()) => self.stop_sandbox("idle").await,
-            Err(error) => {
-                self.deadlines.try_again();
-                self.show_problem(error.to_string()).await
-            }
+            Err(error) => self.go_on_for_now(error.to_string()).await,
         }
     }
 

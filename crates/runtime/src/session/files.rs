@@ -7,7 +7,7 @@ use warren_guest_api::{
     Change as SeenChange, DEFAULT_EXCLUDES, FileKind, FilePath, FileStat, ListRequest, MAX_HASHED,
     MAX_HASHED_AT_A_TIME, MAX_LIST, Root,
 };
-use warren_sandbox::Guest;
+use warren_sandbox::{FilesAt, Guest};
 use warren_store::{Change, Store, WorkspaceFile};
 
 use super::{SessionTask, artifacts::hash};
@@ -172,16 +172,37 @@ impl SessionTask {
 
     /// Looks at the whole workspace, so that nothing the watcher missed stays unsaid.
     pub(super) async fn rescan(&mut self) -> Result<(), RecordError> {
-        let Some(guest) = self.sandbox.ready().map(|ready| ready.sandbox.guest.clone()) else {
-            return Ok(());
-        };
-        match list(&guest).await {
-            Some(listed) => {
-                let seen = read(&guest, self.files.news_of(&listed)).await;
-                self.on_files(seen).await
-            }
-            None => Ok(()),
+        let seen = self.look_around().await;
+        self.on_files(seen).await
+    }
+
+    /// What is not as it was in the whole workspace, as far as that can be told.
+    async fn look_around(&self) -> Vec<Seen> {
+        let Some(ready) = self.sandbox.ready() else { return Vec::new() };
+        let guest = &ready.sandbox.guest;
+        match list(guest).await {
+            Some(listed) => read(guest, self.files.news_of(&listed)).await,
+            None => Vec::new(),
         }
+    }
+
+    /// Where files are in the sandbox alone, those that were in no version went with the one before: says so.
+    pub(super) async fn look_at_what_was_brought(&mut self) -> Result<(), RecordError> {
+        let is_shared = self.is_shared().await.map_err(RecordError::Read)?;
+        if self.files_at() == FilesAt::Host || is_shared {
+            return Ok(());
+        }
+        let seen = self.look_around().await;
+        let Some(id) = self.sandbox.ready().map(|ready| ready.sandbox.id.clone()) else { return Ok(()) };
+        if seen.is_empty() {
+            return Ok(());
+        }
+        self.on_given(seen).await?;
+        let version = self.recorder.state.version;
+        let message = format!("What was in no version was lost with its sandbox; version {version} goes on.");
+        let said = self.said(format!("lost-{id}"), message);
+        self.recorder.record(vec![said], |_| Vec::new()).await?;
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Directories that are not what the latest version says are written anew before a sandbox is used.
+//! Directories of this machine that are not what the latest version says are written anew before a sandbox is used.
 //!
 //! A small file beside them says which version they hold. It is written after a commit and taken away before anything that
 //! replaces them, so that whatever is cut half-way is not believed.
@@ -20,11 +20,11 @@ use crate::{
     places::{Part, Places},
 };
 
-/// Whether files come from a version, or are those that new sessions are given.
+/// Whether a workspace has files of its own, or is to be given those of new ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FilesFrom {
-    Version,
-    Nothing,
+pub(super) enum Workspace {
+    New,
+    Known,
 }
 
 /// Sees to it that the directories are what the latest version says. Nothing may use them yet.
@@ -34,17 +34,17 @@ pub(super) async fn rebuild(
     places: &Places,
     head: Head,
     uid: u32,
-) -> Result<FilesFrom, StartFailure> {
+) -> Result<Workspace, StartFailure> {
+    let there = || if places.workspace.exists() { Workspace::Known } else { Workspace::New };
     let latest = latest(identity, shared).await.map_err(|error| failed(&error))?;
-    let Some(latest) = latest else { return Ok(FilesFrom::Nothing) };
+    let Some(latest) = latest else { return Ok(there()) };
     if is_shared(&shared.parts.store, identity.workspace).await.map_err(|error| failed(&error))? {
         rebuild_workspace(identity, shared, places, uid).await?;
         rebuild_part(identity, shared, places, (&latest, Part::Own), head, uid).await?;
-        let is_there = places.are_there(Part::Workspace);
-        return Ok(if is_there { FilesFrom::Version } else { FilesFrom::Nothing });
+        return Ok(there());
     }
     rebuild_part(identity, shared, places, (&latest, Part::All), head, uid).await?;
-    Ok(if latest.tree.is_some() { FilesFrom::Version } else { FilesFrom::Nothing })
+    Ok(if latest.tree.is_some() { Workspace::Known } else { there() })
 }
 
 /// A workspace that others work in too stays as it is. One that is gone is what was committed last, whoever did that.
@@ -136,7 +136,7 @@ async fn blocking(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -
 }
 
 /// Only where the directories are replaced: else what is in the store may be newer than the version.
-async fn put_memory(
+pub(super) async fn put_memory(
     identity: &Identity,
     shared: &Shared,
     latest: &VersionRecord,
@@ -150,7 +150,7 @@ async fn put_memory(
     putting.await.map_err(|error| failed(&error))
 }
 
-async fn latest(identity: &Identity, shared: &Shared) -> Result<Option<VersionRecord>, ReadError> {
+pub(super) async fn latest(identity: &Identity, shared: &Shared) -> Result<Option<VersionRecord>, ReadError> {
     let store = &shared.parts.store;
     match store.sessions.session(identity.session).await? {
         Some(record) => store.versions.version(identity.session, record.version).await,
@@ -158,6 +158,6 @@ async fn latest(identity: &Identity, shared: &Shared) -> Result<Option<VersionRe
     }
 }
 
-fn failed(error: &(dyn std::error::Error + 'static)) -> StartFailure {
+pub(super) fn failed(error: &(dyn std::error::Error + 'static)) -> StartFailure {
     StartFailure::new(ErrorCode::SandboxError, error)
 }

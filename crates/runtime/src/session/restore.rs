@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use warren_domain::{Command, Draft, ErrorCode, Rejection, Version, VersionCause};
 use warren_guest_api::{FileKind, FileStat};
+use warren_sandbox::FilesAt;
 use warren_snapshots::{ItemKind, TreeId};
 use warren_store::{Change, VersionRecord};
 
@@ -118,6 +119,10 @@ impl SessionTask {
 
     /// From here on the directories are not believed: whatever happens, the next sandbox begins with the version.
     async fn give_up_files(&self, target: &VersionRecord) -> Result<(), SessionError> {
+        if self.files_at() == FilesAt::Guest {
+            // They went with their sandbox.
+            return Ok(());
+        }
         let places = self.places();
         let part = match (&target.tree, self.works_with_others().await?) {
             (None, _) => Some(Part::All),

@@ -247,7 +247,7 @@ impl SessionTask {
         let may_leave_something = run.killed || (run.agent.is_some() && !said_it_was_done);
         self.conclude(run).await?;
         if may_leave_something {
-            self.stop_sandbox("the agent ended before it was done").await?;
+            self.end_unfinished("the agent ended before it was done").await?;
         }
         self.deadlines.touch();
         self.start_next().await

@@ -8,12 +8,13 @@ use warren_domain::{
     Diagnostics, Draft, ErrorCode, EventBody, SandboxState, SandboxStatus, SessionRuntimeState, Timestamp,
 };
 use warren_env::{TaskKind, Tasks};
-use warren_sandbox::{LimitHit, Sandbox, SandboxId};
+use warren_sandbox::{FilesAt, LimitHit, Sandbox, SandboxId};
 
 use super::{
     Reply, SessionTask,
     active::Stop,
     outside::Outside,
+    rebuild::Workspace,
     signal::{Healthy, Signal},
     start::{StartFailure, Started, start},
     transcripts::TranscriptKeeper,
@@ -184,6 +185,9 @@ impl SessionTask {
                 self.record_status(None).await?;
                 self.deadlines.touch();
                 self.on_given(started.given).await?;
+                if started.workspace == Workspace::Known {
+                    self.look_at_what_was_brought().await?;
+                }
                 self.look_at_others_work().await?;
                 self.outputs_changed();
                 waiting.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
@@ -360,16 +364,39 @@ impl SessionTask {
 
     /// Ends a sandbox that takes too much while no run is going on. What it left is committed first; where that fails it ends
     /// all the same, because it would take more: its directories stay as they are, and the next sandbox begins with them.
+    /// Where they would go with it, it does not end.
     async fn end_greedy(&mut self, message: String) -> Result<(), RecordError> {
-        let why = match self.keep_before_end().await? {
-            Ok(()) => message,
-            Err(error) => format!("{message}; its files stay where they are, in no version: {error}"),
+        let why = match (self.keep_before_end().await?, self.files_at()) {
+            (Ok(()), _) => message,
+            (Err(error), FilesAt::Host) => {
+                format!("{message}; its files stay where they are, in no version: {error}")
+            }
+            (Err(error), FilesAt::Guest) => return self.go_on_for_now(format!("{message}; {error}")).await,
         };
         self.stop_sandbox(&why).await
     }
 
+    /// Ends a sandbox in which an agent may have left something running. Where its files would go with it, they are committed
+    /// first, and it goes on if they cannot be.
+    pub(super) async fn end_unfinished(&mut self, why: &str) -> Result<(), RecordError> {
+        let kept = match self.files_at() {
+            FilesAt::Host => Ok(()),
+            FilesAt::Guest => self.keep_before_end().await?,
+        };
+        match kept {
+            Ok(()) => self.stop_sandbox(why).await,
+            Err(error) => self.go_on_for_now(error.to_string()).await,
+        }
+    }
+
+    /// The sandbox cannot end yet: says why, and tries again before long.
+    pub(super) async fn go_on_for_now(&mut self, problem: String) -> Result<(), RecordError> {
+        self.deadlines.try_again();
+        self.show_problem(problem).await
+    }
+
     /// Says why the sandbox goes on although it is idle, once.
-    pub(super) async fn show_problem(&mut self, problem: String) -> Result<(), RecordError> {
+    async fn show_problem(&mut self, problem: String) -> Result<(), RecordError> {
         match &mut self.sandbox {
             SandboxSlot::Ready(ready) if ready.problem.as_ref() != Some(&problem) => {
                 ready.problem = Some(problem);

@@ -9,16 +9,17 @@ use warren_domain::{AgentProfile, ErrorCode, Head, RunOptions};
 use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{DEFAULT_EXCLUDES, FilePath, Root, WatchEvent, WatchRequest, WriteHow, WriteRequest};
 use warren_models::Format;
-use warren_sandbox::{Guest, Mounts, Sandbox, SandboxId, Spec, StartError};
+use warren_sandbox::{FilesAt, Guest, Mounts, Sandbox, SandboxId, Spec, StartError};
 use warren_store::ReadError;
 
 use super::{
     Identity,
+    bring::{alone, bring},
     calls::Calls,
     files::{Seen, seen},
     outside::{self, Outside},
     previews,
-    rebuild::{FilesFrom, rebuild},
+    rebuild::{Workspace, rebuild},
     signal::Signal,
     template,
     transcripts::{TranscriptKeeper, put_back},
@@ -72,6 +73,7 @@ pub(super) struct Started {
     pub(super) calls: Arc<Calls>,
     pub(super) outside: Arc<Outside>,
     pub(super) transcripts: TranscriptKeeper,
+    pub(super) workspace: Workspace,
     /// What was written into a new workspace.
     pub(super) given: Vec<Seen>,
     /// Programs it can see.
@@ -144,8 +146,10 @@ pub(super) async fn start(
     let uid = uid_of(&identity, &shared).await?;
     // Until its files are there and one more is counted: nobody else makes or replaces them meanwhile.
     let door = shared.workspaces.close(identity.workspace).await;
-    let from = rebuild(&identity, &shared, &places, head, uid).await?;
-    let is_new_workspace = from == FilesFrom::Nothing && !places.workspace.exists();
+    let rebuilt = match shared.parts.backend.files() {
+        FilesAt::Host => Some(rebuild(&identity, &shared, &places, head, uid).await?),
+        FilesAt::Guest => alone(&door, &identity).map(|()| None)?,
+    };
     prepare(&places, &layout).await?;
     let spec = Spec {
         id,
@@ -161,14 +165,19 @@ pub(super) async fn start(
     let outside = way_out(&profile, signals.clone())?;
     let sandbox = shared.parts.backend.start(spec).await?;
     // Before anything watches: what a session starts with is no run's work.
-    let given = if is_new_workspace { give(&sandbox, &shared, &packages).await? } else { Vec::new() };
+    let workspace = match rebuilt {
+        Some(workspace) => workspace,
+        None => bring(&identity, &shared, &sandbox.guest, head).await?,
+    };
+    let given =
+        if workspace == Workspace::New { give(&sandbox, &shared, &packages).await? } else { Vec::new() };
     let inside = door.enter(identity.session);
     let tasks = shared.parts.tasks.child();
     let until_dropped = tasks.token().drop_guard();
     let furnished = furnish(&identity, adapter, &shared, &sandbox, &outside, &tasks, signals.clone());
     let (calls, transcripts) =
         furnished.await.map_err(|error| StartFailure::new(ErrorCode::SandboxError, error.as_ref()))?;
-    lay_out(&sandbox.guest, &layout, is_new_workspace)
+    lay_out(&sandbox.guest, &layout, workspace)
         .await
         .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
@@ -177,6 +186,7 @@ pub(super) async fn start(
         calls,
         outside,
         transcripts,
+        workspace,
         given,
         programs: installed,
         tasks,
@@ -366,12 +376,12 @@ async fn watch_files(
 async fn lay_out(
     guest: &Guest,
     layout: &[LayoutFile],
-    is_new_workspace: bool,
+    workspace: Workspace,
 ) -> Result<(), warren_sandbox::CallError> {
     for file in layout {
         let root = match file.place {
             Place::Home => Root::Home,
-            Place::Workspace if is_new_workspace => Root::Workspace,
+            Place::Workspace if workspace == Workspace::New => Root::Workspace,
             Place::Workspace | Place::Instructions => continue,
         };
         let path = FilePath::new(root, file.path.clone());

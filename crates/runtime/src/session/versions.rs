@@ -7,6 +7,7 @@ use warren_domain::{
     BlobHash, Command, Draft, ErrorCode, Event, EventBody, FileCounts, Head, RunFrom, RunStatus, Usage,
     Version, VersionCause,
 };
+use warren_sandbox::{CallError, FilesAt};
 use warren_snapshots::{Hold, ReadTreeError, Source, TakeError, TakeRequest, Taken};
 use warren_store::{Change, ReadError, RunRecord, VersionRecord};
 
@@ -53,6 +54,9 @@ pub(super) enum PrepareError {
     /// There is no sandbox that could be asked for the files.
     #[error("the sandbox is gone")]
     NoSandbox,
+    /// It does not answer.
+    #[error("the sandbox could not be asked for its files")]
+    Ask(#[source] CallError),
     /// The files could not be kept.
     #[error("failed to keep the files")]
     Take(#[source] TakeError),
@@ -150,9 +154,14 @@ impl SessionTask {
     }
 
     async fn take_tree_after(&self, base: Option<warren_snapshots::TreeId>) -> Result<Taken, PrepareError> {
-        self.sandbox.ready().ok_or(PrepareError::NoSandbox)?;
-        let source = Source::directories(self.places().roots(Part::All));
+        let ready = self.sandbox.ready().ok_or(PrepareError::NoSandbox)?;
         let taking = async {
+            let source = match self.files_at() {
+                FilesAt::Host => Source::directories(self.places().roots(Part::All)),
+                FilesAt::Guest => {
+                    Source::guest(ready.sandbox.guest.scan_tree().await.map_err(PrepareError::Ask)?)
+                }
+            };
             let request = TakeRequest {
                 place: self.shared.place(self.identity.session),
                 base,
@@ -161,7 +170,10 @@ impl SessionTask {
             let taken = self.shared.parts.snapshots.take(&self.identity.partition, source, request);
             taken.await.map_err(PrepareError::Take)
         };
-        tokio::time::timeout(TAKE, taking).await.unwrap_or(Err(PrepareError::TooSlow))
+        let taken = tokio::time::timeout(TAKE, taking).await.unwrap_or(Err(PrepareError::TooSlow))?;
+        let (session, at) = (self.identity.session, self.files_at());
+        tracing::debug!(%session, ?at, tree = %taken.tree, sent = taken.sent_bytes, stored = taken.stored_bytes, "a tree was taken");
+        Ok(taken)
     }
 
     /// What people see changed.
@@ -215,12 +227,20 @@ impl SessionTask {
         self.commit_head(cause).await
     }
 
+    /// Where the files are that programs of the session write.
+    pub(super) fn files_at(&self) -> FilesAt {
+        self.shared.parts.backend.files()
+    }
+
     pub(super) fn places(&self) -> Places {
         Places::of(&self.shared.options.directory, self.identity.session, self.identity.workspace)
     }
 
-    /// The directories are what the latest version says.
+    /// The directories are what the latest version says, if they stay.
     pub(super) async fn at_version(&self) {
+        if self.files_at() == FilesAt::Guest {
+            return;
+        }
         let (places, version) = (self.places(), self.recorder.state.version);
         let noted = tokio::task::spawn_blocking(move || places.note_version(version)).await;
         if !matches!(noted, Ok(Ok(()))) {

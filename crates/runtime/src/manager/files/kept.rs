@@ -2,6 +2,7 @@
 
 use futures::{StreamExt as _, stream};
 use warren_domain::{BlobHash, Partition};
+use warren_sandbox::FilesAt;
 use warren_snapshots::{FileReader, Item, ItemKind, ReadTreeError, Snapshots, TreeId};
 use warren_store::{SessionRecord, VersionRecord};
 
@@ -41,8 +42,9 @@ impl SessionManager {
             Volume::UserInput => (USER_INPUT_ROOT, &places.user_input),
             Volume::Instructions | Volume::Knowledge => return Ok(None),
         };
+        let stays = self.shared.parts.backend.files() == FilesAt::Host;
         let (looked, at) = (places.clone(), directory.clone());
-        let (held, is_there) = blocking(move || (looked.version(), at.exists())).await?;
+        let (held, is_there) = blocking(move || (looked.version(), stays && at.exists())).await?;
         if is_there && held == Some(record.version) {
             return Ok(None);
         }
@@ -52,11 +54,15 @@ impl SessionManager {
         } else {
             Some(self.version_get(record.session_id, record.version).await?)
         };
-        // What a session starts with is in no tree, unless somebody went back to it.
+        // What a session starts with is in no tree, unless somebody went back to it. It is where it is, or there is none.
         let is_known = |latest: &VersionRecord| latest.tree.is_some() || latest.restored.is_some();
-        let Some(latest) = latest.filter(is_known) else { return Ok(None) };
+        let tree = match latest.filter(is_known) {
+            Some(latest) => tree_of(&latest)?,
+            None if stays => return Ok(None),
+            None => TreeId::empty(),
+        };
         let snapshots = self.shared.parts.snapshots.clone();
-        Ok(Some(Kept { snapshots, partition: record.partition.clone(), tree: tree_of(&latest)?, root }))
+        Ok(Some(Kept { snapshots, partition: record.partition.clone(), tree, root }))
     }
 
     async fn latest_of_workspace(
