@@ -289,6 +289,17 @@ async fn sessions_that_share_a_workspace_work_in_it_one_after_the_other() {
     stop(&client, two).await;
     let told = said(&client.run(one, "run: cat one.txt two.txt ~/own").await);
     assert!(told.contains("from one\ntwo\nmine"), "{told}");
+
+    // The one that has the files cannot be erased before another has them.
+    let erase = async |session: SessionId| client.delete(&format!("/api/sessions/{session}")).await;
+    assert_eq!(erase(one).await.refusal(), (409, "CONFLICT"));
+    stop(&client, one).await;
+    assert_eq!(erase(one).await.refusal(), (409, "CONFLICT"));
+    client.run(two, "hello").await;
+    erase(one).await.expect(StatusCode::NO_CONTENT);
+    stop(&client, two).await;
+    let told = said(&client.run(two, "run: cat one.txt two.txt").await);
+    assert!(told.contains("from one\ntwo"), "{told}");
 }
 
 #[tokio::test]

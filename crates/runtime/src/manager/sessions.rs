@@ -7,6 +7,7 @@ use warren_agents::Adapter;
 use warren_domain::{
     AgentType, Command, ErrorCode, ForkedFrom, SessionChanges, SessionId, Timestamp, WorkspaceId,
 };
+use warren_sandbox::FilesAt;
 use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
 
 use super::SessionManager;
@@ -14,7 +15,7 @@ use crate::{
     api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
     places::Places,
     recorder::{RecordError, Recorder},
-    session::{Leave, Request, first_version, is_shared},
+    session::{Leave, Request, first_version, is_shared, latest_of_workspace},
     spaces,
 };
 
@@ -79,6 +80,7 @@ impl Sessions for SessionManager {
 
     async fn session_erase(&self, session: SessionId) -> Result<(), SessionError> {
         let record = self.record(session).await?;
+        self.check_heirs(&record).await?;
         self.replays.cancel(Some(session)).await;
         if self.roster.is_owned(session) {
             self.ask_to_leave(session, Leave::Erase).await?;
@@ -192,6 +194,31 @@ impl SessionManager {
     pub(super) async fn is_shared(&self, record: &SessionRecord) -> Result<bool, SessionError> {
         let shared = is_shared(&self.shared.parts.store, record.workspace_id).await;
         shared.map_err(|error| SessionError::internal("list the sessions", error))
+    }
+
+    /// Refuses to erase the files of a workspace that others work in too: where no directory of the host has them, they are in
+    /// this session's sandbox or in its versions, and nowhere else.
+    async fn check_heirs(&self, record: &SessionRecord) -> Result<(), SessionError> {
+        let parts = &self.shared.parts;
+        if parts.backend.files() == FilesAt::Host || !self.is_shared(record).await? {
+            return Ok(());
+        }
+        let latest = latest_of_workspace(&parts.store, record.workspace_id).await;
+        let latest = latest.map_err(|error| SessionError::internal("read the versions", error))?;
+        let has_latest = latest.is_some_and(|latest| latest.session_id == record.session_id);
+        if !has_latest && self.guest(record.session_id).await?.is_none() {
+            return Ok(());
+        }
+        Err(SessionError::Invalid {
+            code: ErrorCode::Conflict,
+            message:
+                "the files of the workspace, in which other sessions work too, are this session's to keep"
+                    .to_owned(),
+            hint: Some(
+                "stop its sandbox and send a message to another session of the workspace: then that has them"
+                    .to_owned(),
+            ),
+        })
     }
 
     /// Whether no session works in a workspace any more. Else its directory stays, with its user number.
