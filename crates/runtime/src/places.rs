@@ -1,7 +1,8 @@
 //! Where sessions and workspaces live on the host.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     os::unix::fs as unix_fs,
     path::{Path, PathBuf},
 };
@@ -19,6 +20,23 @@ pub(crate) enum Part {
     Workspace,
     /// What is the session's alone.
     Own,
+}
+
+/// What is noted of a session's directories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// The version they hold.
+    pub(crate) version: Version,
+    pub(crate) belief: Belief,
+}
+
+/// Whether what was noted is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Belief {
+    /// It was on the disk by then, or the machine has run ever since.
+    Certain,
+    /// The machine may have lost its power since, and with it what was not on the disk yet.
+    Unsure,
 }
 
 /// The directories of one session. What a sandbox can write is never opened from here, only bound into it or removed.
@@ -54,15 +72,43 @@ impl Places {
     }
 
     /// Which version the directories hold, as far as that was noted.
-    pub(crate) fn version(&self) -> Option<Version> {
-        fs::read_to_string(self.note()).ok()?.trim().parse().ok().map(Version)
+    pub(crate) fn held(&self) -> Option<Held> {
+        let note = fs::read_to_string(self.note()).ok()?;
+        let mut words = note.split_whitespace();
+        let version = Version(words.next()?.parse().ok()?);
+        let is_certain = words.next().is_none_or(|written| boot().as_deref() == Some(written));
+        Some(Held { version, belief: if is_certain { Belief::Certain } else { Belief::Unsure } })
     }
 
-    /// Notes that the directories hold a version.
+    /// Notes that the directories hold a version, as long as the machine runs: what is in them may not be on the disk yet.
     pub(crate) fn note_version(&self, version: Version) -> io::Result<()> {
         fs::create_dir_all(&self.session_directory)?;
         let new = self.note().with_extension("new");
-        fs::write(&new, version.to_string())?;
+        fs::write(&new, [version.to_string(), boot().unwrap_or_default()].join(" "))?;
+        fs::rename(&new, self.note())
+    }
+
+    /// Brings the directories to the disk, if they are still there. Takes its time.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        for directory in [&self.session_directory, &self.workspace_directory] {
+            match fs::File::open(directory) {
+                Ok(opened) => rustix::fs::syncfs(opened)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes for good that the directories, which are on the disk, hold a version. Does nothing if another is noted by now.
+    pub(crate) fn note_for_good(&self, version: Version) -> io::Result<()> {
+        if self.held() != Some(Held { version, belief: Belief::Certain }) {
+            return Ok(());
+        }
+        let new = self.note().with_extension("new");
+        let mut file = fs::File::create(&new)?;
+        file.write_all(version.to_string().as_bytes())?;
+        file.sync_all()?;
         fs::rename(&new, self.note())
     }
 
@@ -156,6 +202,11 @@ impl Places {
     }
 }
 
+/// What the kernel calls this boot of the machine; nothing where it has no name.
+fn boot() -> Option<String> {
+    Some(fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
+}
+
 /// Gives a directory to a user. Who is not root can give nothing, and keeps it.
 fn give(directory: &Path, uid: u32) -> io::Result<()> {
     match unix_fs::lchown(directory, Some(uid), Some(uid)) {
@@ -183,4 +234,38 @@ fn replace_instructions(directory: &Path, files: &[LayoutFile]) -> io::Result<()
         fs::write(&path, &file.content)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use warren_domain::{SessionId, Version, WorkspaceId};
+
+    use super::{Belief, Held, Places};
+
+    #[test]
+    fn a_note_is_believed_while_the_machine_runs_and_for_good_when_all_is_on_the_disk() {
+        let root = tempfile::tempdir().expect("a directory");
+        let places = Places::of(root.path(), SessionId(uuid::Uuid::nil()), WorkspaceId(uuid::Uuid::nil()));
+        let held = |belief| Some(Held { version: Version(7), belief });
+        assert_eq!(places.held(), None);
+        places.note_version(Version(7)).expect("noted");
+        assert_eq!(places.held(), held(Belief::Certain));
+        places.note_for_good(Version(6)).expect("passed over");
+        assert_ne!(fs::read_to_string(places.note()).expect("a note"), "6");
+
+        // Another boot of the machine wrote it.
+        fs::write(places.note(), "7 0e5c1b9e-0000-4000-8000-000000000000").expect("written");
+        assert_eq!(places.held(), held(Belief::Unsure));
+        places.note_for_good(Version(7)).expect("passed over");
+        assert_eq!(places.held(), held(Belief::Unsure), "nobody knows what was lost");
+
+        places.note_version(Version(7)).expect("noted");
+        places.note_for_good(Version(7)).expect("noted");
+        assert_eq!(fs::read_to_string(places.note()).expect("a note"), "7");
+        assert_eq!(places.held(), held(Belief::Certain));
+        places.forget_version().expect("forgotten");
+        assert_eq!(places.held(), None);
+    }
 }

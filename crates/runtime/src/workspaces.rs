@@ -64,6 +64,11 @@ impl Closed {
         self.door.has_others(session)
     }
 
+    /// Whether no session has a sandbox in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.door.inside().is_empty()
+    }
+
     /// Goes in, and leaves the door open.
     pub(crate) fn enter(self, session: SessionId) -> Inside {
         self.door.inside().push(session);

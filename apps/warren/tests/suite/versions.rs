@@ -265,6 +265,41 @@ async fn idle_commits_what_changed_and_a_workspace_that_is_gone_is_built_again()
     assert!(said(&again).contains("kept\nlate"), "{}", said(&again));
 }
 
+#[tokio::test]
+async fn directories_that_a_loss_of_power_may_have_torn_are_built_again() {
+    let mut server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client
+        .run(session, "run: echo whole > a.txt && mkdir -p node_modules && echo dear > node_modules/x")
+        .await;
+    let of_session = |place: &str| server.directory().join(place).join(session.to_string());
+    let (note, tree) = (of_session("sessions").join("version"), of_session("workspaces").join("tree"));
+    let noted = std::fs::read_to_string(&note).expect("a note");
+    assert!(noted.starts_with("1 "), "believed as long as the machine runs: {noted}");
+
+    // Asleep, and on the disk by then.
+    server.stop().await;
+    assert_eq!(std::fs::read_to_string(&note).expect("a note"), "1");
+    server.restart().await;
+    let client = server.admin();
+    let looked = client.run(session, "run: cat a.txt node_modules/x").await;
+    assert!(said(&looked).contains("whole\ndear"), "{}", said(&looked));
+
+    // Awake, when the power went: the note is of another boot, and a file that looks the same is empty.
+    server.kill().await;
+    let noted = std::fs::read_to_string(&note).expect("a note");
+    let (version, _boot) = noted.split_once(' ').expect("a version and a boot");
+    std::fs::write(&note, format!("{version} 0e5c1b9e-0000-4000-8000-000000000000")).expect("written");
+    std::fs::write(tree.join("a.txt"), "\0\0\0\0\0\0").expect("torn");
+    server.restart().await;
+    let client = server.admin();
+    let read = client.get(&of(session, "fs/read?path=a.txt")).await;
+    assert_eq!(read.expect(StatusCode::OK), json!("whole\n"), "what a sandbox would be given");
+    let looked = client.run(session, "run: cat a.txt").await;
+    assert!(said(&looked).contains("whole"), "{}", said(&looked));
+}
+
 /// Where the packs of the only partition are.
 fn packs(server: &TestServer) -> std::path::PathBuf {
     let mut partitions = std::fs::read_dir(server.directory().join("trees/trees")).expect("trees");

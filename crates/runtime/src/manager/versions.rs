@@ -27,10 +27,7 @@ impl Versions for SessionManager {
         let record = self.record(session).await?;
         let page = self.shared.parts.store.versions.versions(session, before, limit).await;
         let page = page.map_err(|error| SessionError::internal("list the versions", error))?;
-        let is_dirty = match self.roster.is_dirty(session) {
-            Some(is_dirty) => is_dirty,
-            None => self.is_dirty_by_its_log(session).await?,
-        };
+        let is_dirty = self.is_dirty(session).await?;
         Ok(VersionList { page, latest: record.version, is_dirty })
     }
 
@@ -87,6 +84,14 @@ impl Versions for SessionManager {
 }
 
 impl SessionManager {
+    /// Whether there is more than the latest version.
+    pub(super) async fn is_dirty(&self, session: SessionId) -> Result<bool, SessionError> {
+        match self.roster.is_dirty(session) {
+            Some(is_dirty) => Ok(is_dirty),
+            None => self.is_dirty_by_its_log(session).await,
+        }
+    }
+
     /// What the log of a session that is not in memory says.
     async fn is_dirty_by_its_log(&self, session: SessionId) -> Result<bool, SessionError> {
         let log = self.shared.parts.store.log.as_ref();

@@ -1,7 +1,8 @@
 //! Directories of this machine that are not what the latest version says are written anew before a sandbox is used.
 //!
 //! A small file beside them says which version they hold. It is written after a commit and taken away before anything that
-//! replaces them, so that whatever is cut half-way is not believed.
+//! replaces them, so that whatever is cut half-way is not believed. Nothing is synced for it: until the sandbox has ended and
+//! its files are on the disk, it is believed only as long as the machine runs.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{
     options::Shared,
-    places::{Part, Places},
+    places::{Belief, Part, Places},
 };
 
 /// Whether a workspace has files of its own, or is to be given those of new ones.
@@ -27,103 +28,121 @@ pub(super) enum Workspace {
     Known,
 }
 
-/// Sees to it that the directories are what the latest version says. Nothing may use them yet.
-pub(super) async fn rebuild(
-    identity: &Identity,
-    shared: &Arc<Shared>,
-    places: &Places,
-    head: Head,
-    uid: u32,
-) -> Result<Workspace, StartFailure> {
-    let there = || if places.workspace.exists() { Workspace::Known } else { Workspace::New };
-    let latest = latest(identity, shared).await.map_err(|error| failed(&error))?;
-    let Some(latest) = latest else { return Ok(there()) };
-    if is_shared(&shared.parts.store, identity.workspace).await.map_err(|error| failed(&error))? {
-        rebuild_workspace(identity, shared, places, uid).await?;
-        rebuild_part(identity, shared, places, (&latest, Part::Own), head, uid).await?;
-        return Ok(there());
-    }
-    rebuild_part(identity, shared, places, (&latest, Part::All), head, uid).await?;
-    Ok(if latest.tree.is_some() { Workspace::Known } else { there() })
+/// The directories that are rebuilt, and for whom.
+pub(super) struct Rebuild<'a> {
+    pub(super) identity: &'a Identity,
+    pub(super) shared: &'a Shared,
+    pub(super) places: &'a Places,
+    pub(super) head: Head,
+    pub(super) uid: u32,
 }
 
-/// A workspace that others work in too stays as it is. One that is gone is what was committed last, whoever did that.
-async fn rebuild_workspace(
-    identity: &Identity,
-    shared: &Shared,
-    places: &Places,
-    uid: u32,
-) -> Result<(), StartFailure> {
-    if places.are_there(Part::Workspace) {
-        return Ok(());
+impl Rebuild<'_> {
+    /// Sees to it that the directories are what the latest version says. Nothing may use them yet.
+    pub(super) async fn run(&self) -> Result<Workspace, StartFailure> {
+        let Rebuild { identity, shared, places, .. } = self;
+        let there = || if places.workspace.exists() { Workspace::Known } else { Workspace::New };
+        let latest = latest(identity, shared).await.map_err(|error| failed(&error))?;
+        let Some(latest) = latest else { return Ok(there()) };
+        if is_shared(&shared.parts.store, identity.workspace).await.map_err(|error| failed(&error))? {
+            self.workspace().await?;
+            self.part(&latest, Part::Own).await?;
+            return Ok(there());
+        }
+        self.part(&latest, Part::All).await?;
+        Ok(if latest.tree.is_some() { Workspace::Known } else { there() })
     }
-    let latest = latest_of_workspace(&shared.parts.store, identity.workspace).await;
-    let Some(latest) = latest.map_err(|error| failed(&error))?.filter(|latest| latest.tree.is_some()) else {
-        return Ok(());
+
+    /// A workspace that others work in too stays as it is. One that is gone is what was committed last, whoever did that.
+    async fn workspace(&self) -> Result<(), StartFailure> {
+        if self.places.are_there(Part::Workspace) {
+            return Ok(());
+        }
+        let latest = latest_of_workspace(&self.shared.parts.store, self.identity.workspace).await;
+        let latest = latest.map_err(|error| failed(&error))?;
+        let Some(latest) = latest.filter(|latest| latest.tree.is_some()) else { return Ok(()) };
+        let tree = tree_id(latest.tree.as_ref()).map_err(|error| failed(&error))?;
+        self.write((latest.version, tree), Part::Workspace, Belief::Certain).await
+    }
+
+    /// Sees to it that these directories are what a version says.
+    async fn part(&self, latest: &VersionRecord, part: Part) -> Result<(), StartFailure> {
+        let places = self.places;
+        // What a session starts with; it is cleared only where somebody went back to it.
+        let is_known = latest.tree.is_some() || latest.restored.is_some();
+        let held = places.held();
+        let is_stale = held.map(|held| held.version) != Some(latest.version);
+        let belief = held.map_or(Belief::Certain, |held| held.belief);
+        let is_there = belief == Belief::Certain && places.are_there(part);
+        // What an earlier run left is all there is of it.
+        if !is_known || (!is_stale && (is_there || self.head != Head::Clean)) {
+            return note(places, latest.version).await;
+        }
+        let forget = places.clone();
+        blocking(move || forget.forget_version()).await?;
+        put_memory(self.identity, self.shared, latest).await?;
+        match &latest.tree {
+            Some(tree) => {
+                let tree = tree_id(Some(tree)).map_err(|error| failed(&error))?;
+                self.write((latest.version, tree), part, belief).await?;
+            }
+            None => {
+                let discard = places.clone();
+                blocking(move || discard.discard(part)).await?;
+            }
+        }
+        note(places, latest.version).await
+    }
+
+    /// Writes these directories of a tree anew, which then take the place of the old ones. What is in those already is
+    /// moved, and not written again, unless it may be half lost: nobody believes them from here on, whatever happens.
+    async fn write(
+        &self,
+        (version, tree): (Version, TreeId),
+        part: Part,
+        belief: Belief,
+    ) -> Result<(), StartFailure> {
+        let (places, uid) = (self.places, self.uid);
+        let make = places.clone();
+        let new = tokio::task::spawn_blocking(move || make.make_new(part)).await;
+        let new = new.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
+        let before = match belief {
+            Belief::Certain => places.roots(part),
+            Belief::Unsure => Vec::new(),
+        };
+        let target = Target::directories(new).in_place_of(before).owned_by(uid);
+        let place = self.shared.place(self.identity.session);
+        let snapshots = &self.shared.parts.snapshots;
+        let restored = snapshots.restore(&self.identity.partition, tree, target, place.as_deref());
+        restored.await.map_err(|error| StartFailure {
+            code: ErrorCode::DataDamaged,
+            message: format!("version {version} could not be put back: {}", chain(&error)),
+            hint: Some("restore another version of the session, or fork one".to_owned()),
+        })?;
+        let take = places.clone();
+        blocking(move || take.take_new(part, uid)).await
+    }
+}
+
+/// Notes for good which version the directories of a session hold whose sandbox has ended, once they are on the disk.
+pub(super) async fn make_lasting(identity: Identity, shared: Arc<Shared>, version: Version) {
+    let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
+    let sync = places.clone();
+    let synced = blocking(move || sync.sync()).await;
+    // Whoever comes meanwhile changes the files: then there is nothing to note, or something else.
+    let closed = shared.workspaces.close(identity.workspace).await;
+    let noted = match synced {
+        Ok(()) if closed.is_empty() => blocking(move || places.note_for_good(version)).await,
+        other => other,
     };
-    let tree = tree_id(latest.tree.as_ref()).map_err(|error| failed(&error))?;
-    write(identity, shared, places, (latest.version, tree), (Part::Workspace, uid)).await
-}
-
-/// Sees to it that these directories are what a version says.
-async fn rebuild_part(
-    identity: &Identity,
-    shared: &Shared,
-    places: &Places,
-    (latest, part): (&VersionRecord, Part),
-    head: Head,
-    uid: u32,
-) -> Result<(), StartFailure> {
-    // What a session starts with; it is cleared only where somebody went back to it.
-    let is_known = latest.tree.is_some() || latest.restored.is_some();
-    let is_stale = places.version() != Some(latest.version);
-    // What an earlier run left is all there is of it.
-    let keeps_what_is_there = !is_known || (!is_stale && (places.are_there(part) || head != Head::Clean));
-    if keeps_what_is_there {
-        return note(places, latest.version).await;
+    if let Err(error) = noted {
+        // After a loss of power they are then written anew from the version.
+        tracing::warn!(session = %identity.session, error = error.message, "files were not brought to the disk");
     }
-    let forget = places.clone();
-    blocking(move || forget.forget_version()).await?;
-    put_memory(identity, shared, latest).await?;
-    match &latest.tree {
-        Some(tree) => {
-            let tree = tree_id(Some(tree)).map_err(|error| failed(&error))?;
-            write(identity, shared, places, (latest.version, tree), (part, uid)).await?;
-        }
-        None => {
-            let discard = places.clone();
-            blocking(move || discard.discard(part)).await?;
-        }
-    }
-    note(places, latest.version).await
-}
-
-/// Writes these directories of a tree anew, which then take the place of the old ones. What is in those already is
-/// moved, and not written again: nobody believes them from here on, whatever happens.
-async fn write(
-    identity: &Identity,
-    shared: &Shared,
-    places: &Places,
-    (version, tree): (Version, TreeId),
-    (part, uid): (Part, u32),
-) -> Result<(), StartFailure> {
-    let make = places.clone();
-    let new = tokio::task::spawn_blocking(move || make.make_new(part)).await;
-    let new = new.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
-    let target = Target::directories(new).in_place_of(places.roots(part)).owned_by(uid);
-    let place = shared.place(identity.session);
-    let restored = shared.parts.snapshots.restore(&identity.partition, tree, target, place.as_deref());
-    restored.await.map_err(|error| StartFailure {
-        code: ErrorCode::DataDamaged,
-        message: format!("version {version} could not be put back: {}", chain(&error)),
-        hint: Some("restore another version of the session, or fork one".to_owned()),
-    })?;
-    let take = places.clone();
-    blocking(move || take.take_new(part, uid)).await
 }
 
 async fn note(places: &Places, version: Version) -> Result<(), StartFailure> {
-    if places.version() == Some(version) {
+    if places.held().is_some_and(|held| held.version == version) {
         return Ok(());
     }
     let places = places.clone();

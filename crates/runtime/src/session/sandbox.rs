@@ -5,7 +5,8 @@ use std::{collections::VecDeque, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::DropGuard;
 use warren_domain::{
-    Diagnostics, Draft, ErrorCode, EventBody, SandboxState, SandboxStatus, SessionRuntimeState, Timestamp,
+    Diagnostics, Draft, ErrorCode, EventBody, Head, SandboxState, SandboxStatus, SessionRuntimeState,
+    Timestamp,
 };
 use warren_env::{TaskKind, Tasks};
 use warren_sandbox::{FilesAt, LimitHit, Sandbox, SandboxId};
@@ -14,7 +15,7 @@ use super::{
     Reply, SessionTask,
     active::Stop,
     outside::Outside,
-    rebuild::Workspace,
+    rebuild::{Workspace, make_lasting},
     signal::{Healthy, Signal},
     start::{StartFailure, Started, start},
     transcripts::TranscriptKeeper,
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     api::{SandboxReport, SessionError},
     figures::Held,
-    options::Program,
+    options::{Directories, Program},
     recorder::RecordError,
     session::calls::Calls,
     workspaces::Inside,
@@ -234,9 +235,24 @@ impl SessionTask {
             SandboxSlot::Ready(ready) => {
                 self.dismantle(&ready).await;
                 self.ports_gone().await?;
-                self.write_terminated(&ready.sandbox.id, ready.restart_count, why).await
+                self.write_terminated(&ready.sandbox.id, ready.restart_count, why).await?;
+                drop(ready);
+                self.let_files_last();
+                Ok(())
             }
         }
+    }
+
+    /// Has the files of a session that sleeps brought to the disk. Nobody waits for it.
+    fn let_files_last(&self) {
+        let state = &self.recorder.state;
+        let is_settled = state.head == Head::Clean && state.running().is_none();
+        let stays = self.files_at() == FilesAt::Host && self.shared.directories == Directories::Stay;
+        if !is_settled || !stays {
+            return;
+        }
+        let lasting = make_lasting(self.identity.clone(), self.shared.clone(), state.version);
+        self.shared.parts.tasks.spawn_to_end(TaskKind::Housekeeping, lasting);
     }
 
     /// A start cannot be called off: waits for it and ends what it made. Nothing touches the session's directories then.

@@ -19,7 +19,7 @@ use super::{
     files::{Seen, seen},
     outside::{self, Outside},
     previews,
-    rebuild::{Workspace, rebuild},
+    rebuild::{Rebuild, Workspace},
     signal::Signal,
     template,
     transcripts::{TranscriptKeeper, put_back},
@@ -147,7 +147,10 @@ pub(super) async fn start(
     // Until its files are there and one more is counted: nobody else makes or replaces them meanwhile.
     let door = shared.workspaces.close(identity.workspace).await;
     let rebuilt = match shared.parts.backend.files() {
-        FilesAt::Host => Some(rebuild(&identity, &shared, &places, head, uid).await?),
+        FilesAt::Host => {
+            let (identity, shared, places) = (&identity, &*shared, &places);
+            Some(Rebuild { identity, shared, places, head, uid }.run().await?)
+        }
         FilesAt::Guest => alone(&door, &identity).map(|()| None)?,
     };
     prepare(&places, &layout).await?;

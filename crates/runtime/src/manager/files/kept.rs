@@ -13,7 +13,7 @@ use crate::{
         SessionManager,
         versions::{tree_of, unread},
     },
-    places::Places,
+    places::{Belief, Places},
     session::{
         latest_of_workspace,
         tree::{USER_INPUT_ROOT, WORKSPACE_ROOT},
@@ -44,8 +44,12 @@ impl SessionManager {
         };
         let stays = self.shared.parts.backend.files() == FilesAt::Host;
         let (looked, at) = (places.clone(), directory.clone());
-        let (held, is_there) = blocking(move || (looked.version(), stays && at.exists())).await?;
-        if is_there && held == Some(record.version) {
+        let (held, is_there) = blocking(move || (looked.held(), stays && at.exists())).await?;
+        let held = held.filter(|held| is_there && held.version == record.version);
+        // What is in no version is there as it is, whatever became of it.
+        if let Some(held) = held
+            && (held.belief == Belief::Certain || self.is_dirty(record.session_id).await?)
+        {
             return Ok(None);
         }
         let latest = if volume == Volume::Workspace && self.is_shared(record).await? {
