@@ -6,6 +6,7 @@
 
 mod batch;
 mod directory;
+mod own;
 mod queue;
 mod read;
 mod walk;
@@ -28,6 +29,18 @@ pub struct Options {
     pub threads: usize,
     /// The most entries, after which the scan fails.
     pub max_entries: u64,
+    /// What becomes of what its own user may not read.
+    pub shut: Shut,
+}
+
+/// What becomes of what its own user may not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shut {
+    /// It is left out, and told.
+    #[default]
+    LeftOut,
+    /// It is opened while it is read, if it belongs to whoever scans.
+    Opened,
 }
 
 /// Takes what a scan finds. Called from several threads at a time.

@@ -19,11 +19,13 @@ const MAKE: &str = "run: mkdir -p src/deep empty 'odd name' outputs && head -c 7
     && printf 'one\\n' > src/a.txt && chmod 640 src/a.txt && touch -d '2001-02-03 04:05:06' src/a.txt \
     && printf '#!/bin/sh\\necho hi\\n' > run.sh && chmod 755 run.sh && : > 'odd name/nothing' && chmod 500 'odd name' \
     && ln -s src/a.txt link && ln -s /nowhere/at/all broken && truncate -s 5M sparse && chmod 750 src/deep \
+    && echo shut > shut.txt && chmod 000 shut.txt && mkdir -p closed/in && echo deep > closed/in/x && chmod 300 closed \
     && echo out > outputs/out.txt && echo kept > ~/note && chmod 600 ~/note && echo given > /user-input/data.csv";
 
 /// What they look like: kind, mode, size, time and target of each, and what is in it.
-const LOOK: &str = "run: cd / && find workspace user-input home/agent/note \\( -type d -printf '%p d %m\\n' -o -printf \
-    '%p %y %m %s %T@ %l\\n' \\) | sort && find workspace user-input home/agent/note -type f -exec sha256sum {} + | sort";
+const LOOK: &str = "run: cd / && look='workspace user-input home/agent/note ( -name closed -o -name shut.txt ) -prune -o' && set -f \
+    && find $look -type d -printf '%p d %m\\n' -o -printf '%p %y %m %s %T@ %l\\n' | sort \
+    && find $look -type f -exec sha256sum {} + | sort";
 
 fn setup() -> Setup {
     Setup::new()
@@ -108,6 +110,9 @@ async fn files_that_went_with_their_sandbox_come_back_from_the_version_byte_for_
     assert_eq!(look(&client, session).await, before);
     let answer = said(&client.run(session, "what did I say?").await);
     assert!(answer.contains("ananas"), "{answer}");
+    let open = "run: stat -c '%a' shut.txt closed && chmod 700 shut.txt closed && cat shut.txt closed/in/x";
+    let told = said(&client.run(session, open).await);
+    assert!(told.contains("0\n300\nshut\ndeep"), "also what its own user may not read: {told}");
     assert_nothing_is_here(&server);
     server.stop().await;
     assert_eq!(in_sandboxes(&server).len(), 0);

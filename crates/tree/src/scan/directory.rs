@@ -14,7 +14,8 @@ use rustix::{
 };
 
 use super::{
-    Base, BaseEntry, DirRef, Found, FoundDir, FoundEntry, FoundWhat, Kind, ScanError, Sink, Why,
+    Base, BaseEntry, DirRef, Found, FoundDir, FoundEntry, FoundWhat, Kind, ScanError, Shut, Sink, Why,
+    own::Opened,
     walk::{Scan, Task, Worker},
 };
 use crate::{Name, Seen};
@@ -172,11 +173,17 @@ impl<B: Base, S: Sink> Scan<'_, B, S> {
         let Some(root) = &self.roots[task.root] else { return Ok(None) };
         let path: &[u8] = if task.path.is_empty() { b"." } else { &task.path };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat2(root, path, flags, Mode::empty(), BENEATH);
-        let listed = opened.and_then(|directory| {
+        let mut look = || {
+            let directory = openat2(root, path, flags, Mode::empty(), BENEATH)?;
             let looks = look_at_all(&directory, &mut worker.names)?;
             Ok((directory, looks))
-        });
+        };
+        let listed = match look() {
+            Err(Errno::ACCESS) if self.options.shut == Shut::Opened => {
+                self.open_up(root, path).and_then(|()| look())
+            }
+            listed => listed,
+        };
         match listed {
             Ok((directory, looks)) if self.is_cache(task, &directory, &looks) => {
                 self.notice(task.root, &task.path, Why::Excluded)?;
@@ -189,6 +196,19 @@ impl<B: Base, S: Sink> Scan<'_, B, S> {
             Err(Errno::NAMETOOLONG) => Ok(self.notice(task.root, &task.path, Why::TooLong).map(|()| None)?),
             Err(_) => Ok(self.notice(task.root, &task.path, Why::Unreadable).map(|()| None)?),
         }
+    }
+
+    /// Opens a directory that its user has shut, until the scan has ended: what is in it is looked at from above.
+    fn open_up(&self, root: &OwnedFd, path: &[u8]) -> Result<(), Errno> {
+        let (parent, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(at) => (&path[..at], &path[at + 1..]),
+            None => (&b"."[..], path),
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let parent = openat2(root, parent, flags, Mode::empty(), BENEATH)?;
+        let opened = Opened::open(parent, name, FileType::Directory)?;
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).push(opened);
+        Ok(())
     }
 
     /// Whether a directory says itself that it need not be kept. A root never does.

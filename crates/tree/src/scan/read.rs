@@ -3,13 +3,14 @@
 use std::os::fd::OwnedFd;
 
 use rustix::{
-    fs::{Mode, OFlags, fstat, openat},
+    fs::{FileType, Mode, OFlags, fstat, openat},
     io::{Errno, pread},
 };
 
 use super::{
-    Base, FoundEntry, FoundWhat, Kind, ScanError, Sink, Stop, Why,
+    Base, FoundEntry, FoundWhat, Kind, ScanError, Shut, Sink, Stop, Why,
     directory::{DirJob, Looks, ReadTask, ToRead, join},
+    own::Opened,
     walk::{Scan, Worker},
 };
 use crate::{File, Hash, Piece, cut::MIN_CHUNK};
@@ -60,7 +61,15 @@ impl<B: Base, S: Sink> Scan<'_, B, S> {
     ) -> Result<Option<FoundEntry>, ReadError> {
         // What it is, is known only when it is open: a pipe must not make us wait, a terminal not become ours.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let opened = openat(&job.directory, &*file.name, flags, Mode::empty())?;
+        let open = || openat(&job.directory, &*file.name, flags, Mode::empty());
+        let opened = match open() {
+            Err(Errno::ACCESS) if self.options.shut == Shut::Opened => {
+                // Shut again at once: who has it open can read it.
+                let _until_open = Opened::open(&job.directory, &file.name, FileType::RegularFile)?;
+                open()?
+            }
+            opened => opened?,
+        };
         let mut last = None;
         for _ in 0..ATTEMPTS {
             let before = fstat(&opened)?;

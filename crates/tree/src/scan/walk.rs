@@ -20,6 +20,7 @@ use super::{
     Stop, Why,
     batch::Batch,
     directory::{DirTask, ReadTask},
+    own::Opened,
     queue::Queue,
 };
 use crate::{Seen, cut::Cutter};
@@ -65,6 +66,7 @@ pub fn scan(options: &Options, base: &impl Base, sink: &impl Sink) -> Result<(),
         n_entries: AtomicU64::new(0),
         began_ns: now_ns(),
         failed: Mutex::new(None),
+        opened: Mutex::default(),
     };
     scan.begin()?;
     let n_threads = match options.threads {
@@ -100,6 +102,8 @@ pub(super) struct Scan<'a, B, S> {
     n_entries: AtomicU64,
     began_ns: i64,
     failed: Mutex<Option<ScanError>>,
+    /// Directories that their user has shut; they are again when the scan has ended.
+    pub(super) opened: Mutex<Vec<Opened>>,
 }
 
 /// Something a thread can do by itself.

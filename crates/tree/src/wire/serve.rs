@@ -15,7 +15,7 @@ use std::{
 use super::{HEADER, Message, RemoteBase, parse_header};
 use crate::{
     Hash, Node,
-    scan::{self, Batch, FoundDir, Notice, Sink},
+    scan::{self, Batch, FoundDir, Notice, Shut, Sink},
     write::{self, Content, WriteError},
 };
 
@@ -24,7 +24,7 @@ type Roots = Vec<(String, PathBuf)>;
 
 /// Scans the roots for whoever is at the other end. Returns when that one has ended the stream.
 pub fn serve_scan(roots: Roots, mut input: impl Read + Send, output: impl Write + Send) -> io::Result<()> {
-    let mut options = scan::Options { roots, ..scan::Options::default() };
+    let mut options = scan::Options { roots, shut: Shut::Opened, ..scan::Options::default() };
     let mut base = RemoteBase::default();
     let send_all = loop {
         match read(&mut input)? {
