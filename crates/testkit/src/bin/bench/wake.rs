@@ -21,7 +21,17 @@ const FILL: &str =
 
 /// Takes the figures.
 pub(crate) async fn measure(table: &mut Table) {
-    let mut server = Setup::new().start().await;
+    let here = [
+        ("wake, 100 MB workspace, directory kept", Directories::Kept),
+        ("wake, 100 MB workspace, directory rebuilt", Directories::Removed),
+    ];
+    measure_with(table, Setup::new(), &here).await;
+    let apart = [("wake, 100 MB workspace, files in the sandbox alone", Directories::Kept)];
+    measure_with(table, Setup::new().config("[sandbox]\nfiles = \"guest\""), &apart).await;
+}
+
+async fn measure_with(table: &mut Table, setup: Setup, cases: &[(&str, Directories)]) {
+    let mut server = setup.start().await;
     let client = server.admin();
     let session = client.session_create().await;
     client.run(session, FILL).await;
@@ -30,11 +40,8 @@ pub(crate) async fn measure(table: &mut Table) {
     let empty = client.session_create().await;
     let bare = wake(&server, empty, Directories::Kept).await;
     client.post(&format!("/api/sessions/{empty}/unload"), &json!({})).await.expect(StatusCode::OK);
-    for (what, directories) in [
-        ("wake, 100 MB workspace, directory kept", Directories::Kept),
-        ("wake, 100 MB workspace, directory rebuilt", Directories::Removed),
-    ] {
-        let times = wake(&server, session, directories).await;
+    for (what, directories) in cases {
+        let times = wake(&server, session, *directories).await;
         let reference = format!("p99 {}; empty workspace {}", millis(times.at(99)), millis(bare.at(50)));
         table.row(&format!("{what}, p50"), millis(times.at(50)), reference, "≤ 300 ms");
     }
