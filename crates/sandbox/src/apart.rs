@@ -7,7 +7,10 @@ use std::{
     collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -28,7 +31,8 @@ pub struct Apart {
 impl Apart {
     /// Makes the directories of `inner`'s sandboxes beneath `directory`, which no other server may use.
     pub fn new(inner: Arc<dyn Backend>, directory: PathBuf, tasks: Tasks) -> Self {
-        let directories = Arc::new(Directories { root: directory, used: Mutex::default() });
+        let directories =
+            Arc::new(Directories { root: directory, next: AtomicU64::new(0), used: Mutex::default() });
         Self { inner, directories, tasks }
     }
 }
@@ -72,6 +76,7 @@ impl Backend for Apart {
 /// Where sandboxes have their directories, each beneath one of its own.
 struct Directories {
     root: PathBuf,
+    next: AtomicU64,
     /// Those of sandboxes of this server.
     used: Mutex<HashSet<u64>>,
 }
@@ -86,21 +91,18 @@ impl Directories {
     /// Makes a directory that nobody uses.
     fn make(self: Arc<Self>) -> io::Result<Own> {
         fs::create_dir_all(&self.root)?;
-        for number in 0.. {
-            if self.used().contains(&number) {
-                continue;
-            }
+        loop {
+            // No number twice: what is known of a directory is known by its path.
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            self.used().insert(number);
+            let own = Own { all: Arc::clone(&self), number };
             match fs::create_dir(self.at(number)) {
-                Ok(()) => {
-                    self.used().insert(number);
-                    return Ok(Own { all: self, number });
-                }
-                // Another start was quicker, or an earlier server left it.
+                Ok(()) => return Ok(own),
+                // An earlier server left it: it goes now.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
-        Err(io::ErrorKind::StorageFull.into())
     }
 
     /// Removes what an earlier server left.
@@ -112,8 +114,12 @@ impl Directories {
         for entry in entries {
             let entry = entry?;
             let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
-            if !number.is_some_and(|number: u64| self.used().contains(&number)) {
-                remove(&entry.path())?;
+            if number.is_some_and(|number: u64| self.used().contains(&number)) {
+                continue;
+            }
+            if let Err(error) = remove(&entry.path()) {
+                // Who is not root cannot remove what its user has shut. It is in nobody's way.
+                tracing::warn!(%error, path = %entry.path().display(), "files of an earlier sandbox were not removed");
             }
         }
         Ok(())

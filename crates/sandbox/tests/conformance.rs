@@ -24,14 +24,16 @@ async fn files_that_an_earlier_server_left_are_swept() {
 
     let ground = ground::ApartGround::new().await;
     let files = ground.files();
-    std::fs::create_dir_all(files.join("0/workspace")).expect("a directory");
-    std::fs::write(files.join("0/workspace/old"), "left").expect("a file");
+    for old in ["0/workspace", "7/workspace"] {
+        std::fs::create_dir_all(files.join(old)).expect("a directory");
+        std::fs::write(files.join(old).join("old"), "left").expect("a file");
+    }
     let sandbox = start(&ground, "new").await;
     let path = FilePath::new(Root::Workspace, "file");
     let request = WriteRequest { path: path.clone(), how: Default::default(), mode: None };
     sandbox.guest.write(request, &b"kept"[..]).await.expect("the file is written");
     ground.backend().sweep().await.expect("it is swept");
-    assert!(!files.join("0").exists(), "what was left is gone");
+    assert!(!files.join("0").exists() && !files.join("7").exists(), "what was left is gone");
     assert_eq!(sandbox.guest.read_all(path, 100).await.expect("the file is read"), b"kept");
     sandbox.terminate().await.expect("it ends");
     assert_eq!(std::fs::read_dir(files).expect("a directory").count(), 0, "nothing outlives its sandbox");

@@ -217,11 +217,6 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "write an address and a port, such as `127.0.0.1:7777`",
         ),
         (
-            "[sandbox]\nfiles = 'elsewhere'",
-            "`sandbox.files` cannot be `elsewhere`",
-            "write `host` or `guest`",
-        ),
-        (
             "[sandbox]\nbackend = 'docker'",
             "`sandbox.backend` cannot be `docker`",
             "the only backend is `local`",
@@ -285,6 +280,11 @@ fn what_is_outside_is_refused_with_what_to_do() {
             "[agents]\nregistry = 'npm.example.org'",
             "`agents.registry` cannot be of that scheme",
             "write a URL that begins with `https://`",
+        ),
+        (
+            "[sandbox]\nfiles = 'elsewhere'",
+            "`sandbox.files` cannot be `elsewhere`",
+            "write `host` or `guest`",
         ),
     ];
     for (file, error, hint) in cases {

@@ -131,26 +131,16 @@ pub(super) async fn start(
 ) -> Result<Started, StartFailure> {
     let adapter = find_adapter(&identity)?;
     let profile = load_profile(&identity, &shared).await?;
-    let options = session_options(&identity, &shared)
-        .await
-        .map_err(|error| StartFailure::new(ErrorCode::Internal, &error))?;
-    let layout = adapter.layout(&LayoutRequest {
-        profile: &profile,
-        endpoints: &endpoints(),
-        model: options.model.as_deref(),
-        permission_mode: options.permission_mode.unwrap_or_default(),
-    });
+    let layout = layout(adapter, &profile, &identity, &shared).await?;
     let installed = shared.parts.programs.installed();
     let packages = shared.parts.programs.packages();
     let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
     let uid = uid_of(&identity, &shared).await?;
     // Until its files are there and one more is counted: nobody else makes or replaces them meanwhile.
     let door = shared.workspaces.close(identity.workspace).await;
+    let rebuild = Rebuild { identity: &identity, shared: &shared, places: &places, head, uid };
     let rebuilt = match shared.parts.backend.files() {
-        FilesAt::Host => {
-            let (identity, shared, places) = (&identity, &*shared, &places);
-            Some(Rebuild { identity, shared, places, head, uid }.run().await?)
-        }
+        FilesAt::Host => Some(rebuild.run().await?),
         FilesAt::Guest => alone(&door, &identity).map(|()| None)?,
     };
     prepare(&places, &layout).await?;
@@ -196,6 +186,23 @@ pub(super) async fn start(
         until_dropped,
         inside,
     })
+}
+
+/// The files that the session's agent is given.
+async fn layout(
+    adapter: &dyn Adapter,
+    profile: &AgentProfile,
+    identity: &Identity,
+    shared: &Shared,
+) -> Result<Vec<LayoutFile>, StartFailure> {
+    let options = session_options(identity, shared).await;
+    let options = options.map_err(|error| StartFailure::new(ErrorCode::Internal, &error))?;
+    Ok(adapter.layout(&LayoutRequest {
+        profile,
+        endpoints: &endpoints(),
+        model: options.model.as_deref(),
+        permission_mode: options.permission_mode.unwrap_or_default(),
+    }))
 }
 
 /// What a sandbox sees of the session and of this machine.
