@@ -144,17 +144,9 @@ pub(super) async fn start(
         FilesAt::Guest => alone(&door, &identity).map(|()| None)?,
     };
     prepare(&places, &layout).await?;
-    let spec = Spec {
-        id,
-        mounts: Mounts {
-            knowledge: knowledge(&identity, &shared).await,
-            ..mounts(&places, &installed, &packages)
-        },
-        uid,
-        env: environment(&packages),
-        limits: shared.options.limits.clone(),
-        required: shared.options.required.clone(),
-    };
+    let mounts =
+        Mounts { knowledge: knowledge(&identity, &shared).await, ..mounts(&places, &installed, &packages) };
+    let spec = spec(id, uid, mounts, &shared, &packages);
     let outside = way_out(&profile, signals.clone())?;
     let sandbox = shared.parts.backend.start(spec).await?;
     // Before anything watches: what a session starts with is no run's work.
@@ -170,9 +162,8 @@ pub(super) async fn start(
     let furnished = furnish(&identity, adapter, &shared, &sandbox, &outside, &tasks, signals.clone());
     let (calls, transcripts) =
         furnished.await.map_err(|error| StartFailure::new(ErrorCode::SandboxError, error.as_ref()))?;
-    lay_out(&sandbox.guest, &layout, workspace)
-        .await
-        .map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
+    let laid_out = lay_out(&sandbox.guest, &layout, workspace).await;
+    laid_out.map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
     report_end(&sandbox, &tasks, signals);
     Ok(Started {
         sandbox,
@@ -203,6 +194,11 @@ async fn layout(
         model: options.model.as_deref(),
         permission_mode: options.permission_mode.unwrap_or_default(),
     }))
+}
+
+fn spec(id: SandboxId, uid: u32, mounts: Mounts, shared: &Shared, packages: &Packages) -> Spec {
+    let (limits, required) = (shared.options.limits.clone(), shared.options.required.clone());
+    Spec { id, mounts, uid, env: environment(packages), limits, required }
 }
 
 /// What a sandbox sees of the session and of this machine.
