@@ -1,12 +1,11 @@
-import { isFinal, useWarrenClient, WarrenProvider, type WhoAmI } from "@warren/react";
+import { isFinal, soon, useWarrenClient, WarrenProvider, type WhoAmI } from "@warren/react";
 import { useCallback, useEffect, useState } from "react";
 import { Shell } from "~/features/shell/Shell";
 import { PersonContext, personOf } from "~/features/shell/person";
 import { SignIn } from "~/features/signin/SignIn";
 import { Person } from "~/ui/Avatar";
-import { Button } from "~/ui/Button";
 import { IconSprite } from "~/ui/IconSprite";
-import { Failed } from "~/ui/Notice";
+import { Failed, TryAgain } from "~/ui/Notice";
 
 /** The whole page. */
 export function App() {
@@ -25,17 +24,18 @@ function Door() {
   const client = useWarrenClient();
   const [who, setWho] = useState<Who>({ is: "asking" });
   const ask = useCallback(() => {
-    client.who().then(
+    return client.who().then(
       (known) => setWho({ is: "known", who: known }),
       (error: unknown) => setWho(isFinal(error) ? { is: "stranger" } : { is: "unreachable", why: error instanceof Error ? error.message : String(error) }),
     );
   }, [client]);
-  useEffect(ask, [ask]);
+  useEffect(() => void ask(), [ask]);
+  useEffect(() => (who.is === "unreachable" ? soon(() => void ask()) : undefined), [who, ask]);
   if (who.is === "asking") return null;
   if (who.is === "unreachable") {
     return (
       <main className="empty-in">
-        <Failed title="The server does not answer" action={<Button look="line" onClick={ask}>Try again</Button>}>{who.why} What agents do goes on without this page.</Failed>
+        <Failed title="The server does not answer" action={<TryAgain onAgain={ask} />}>{who.why} What agents do goes on without this page, which comes back by itself.</Failed>
       </main>
     );
   }

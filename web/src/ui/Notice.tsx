@@ -1,4 +1,6 @@
-import type { ReactNode } from "react";
+import { isPassing } from "@warren/react";
+import { useState, type ReactNode } from "react";
+import { Button } from "./Button";
 import { Icon } from "./Icon";
 import type { IconName } from "./IconSprite";
 
@@ -24,6 +26,42 @@ export function Failed({ title, children, action }: { title: string; children?: 
       {action}
     </div>
   );
+}
+
+type UnreadProps = { title: string; error: unknown; onAgain: () => unknown; more?: ReactNode; children?: ReactNode };
+
+/** Something could not be read: why, and how to try again. What fails only while the server is away is also tried by itself. */
+export function Unread({ title, error, onAgain, more, children }: UnreadProps) {
+  return (
+    <Failed title={title} action={<span className="row"><TryAgain onAgain={onAgain} />{more}</span>}>
+      {error instanceof Error ? error.message : null} {isPassing(error) ? "It is read as soon as the server answers." : null} {children}
+    </Failed>
+  );
+}
+
+/** What is shown was read earlier, or is not all: the newest could not be read. */
+export function Behind({ error, onAgain }: { error: unknown; onAgain: () => unknown }) {
+  return (
+    <div className="pane-failed" role="status">
+      <Icon name="alert" size="s" />
+      <span className="grow">The newest could not be read. {error instanceof Error ? error.message : null}</span>
+      <TryAgain onAgain={onAgain} />
+    </div>
+  );
+}
+
+/** Says that it tries while it tries, so that a second failure does not look like a dead button. */
+export function TryAgain({ onAgain }: { onAgain: () => unknown }) {
+  const [isTrying, setTrying] = useState(false);
+  const again = async () => {
+    setTrying(true);
+    try {
+      await onAgain();
+    } finally {
+      setTrying(false);
+    }
+  };
+  return <Button look="line" aria-disabled={isTrying} onClick={() => void (isTrying || again())}>{isTrying ? "Trying…" : "Try again"}</Button>;
 }
 
 /** Rows of the height that will come; shown only after 150 ms. */

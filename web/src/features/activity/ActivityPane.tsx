@@ -3,7 +3,7 @@ import { memo, useMemo, useState } from "react";
 import { count } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Behind, Empty, Skeleton, Unread } from "~/ui/Notice";
 import { gathered, toneOf, type Row } from "./describe";
 
 /** At most this many rows are in the document; the rest is a filter or a click away. */
@@ -14,12 +14,19 @@ export function ActivityPane({ sessionId }: { sessionId: string }) {
   const { state, error, events, hasEarlier, loadEarlier, refresh } = useEvents(sessionId);
   const [words, setWords] = useState("");
   const [busy, setBusy] = useState(false);
+  const [unread, setUnread] = useState<unknown>(null);
   const rows = useMemo(() => gathered(events), [events]);
   const found = useMemo(() => matching(rows, words), [rows, words]);
   if (state === "loading") return <Skeleton rows={12} height={24} />;
   if (state === "failed" && events.length === 0) {
-    return <Failed title="The log could not be read" action={<Button look="line" onClick={() => void refresh()}>Try again</Button>}>{said(error)} Nothing is lost: it is on the server.</Failed>;
+    return <Unread title="The log could not be read" error={error} onAgain={refresh}>Nothing is lost: it is on the server.</Unread>;
   }
+  const readEarlier = async () => {
+    setBusy(true);
+    setUnread(null);
+    await loadEarlier().catch(setUnread);
+    setBusy(false);
+  };
   const last = events.at(-1);
   const first = events[0];
   return (
@@ -37,6 +44,7 @@ export function ActivityPane({ sessionId }: { sessionId: string }) {
           </span>
         )}
       </div>
+      {state === "failed" && <Behind error={error} onAgain={refresh} />}
       {events.length === 0 && <Empty icon="list">Nothing has happened yet. Every step of this session is written here, numbered.</Empty>}
       {events.length > 0 && found.length === 0 && (
         <Empty icon="search" action={<Button look="line" onClick={() => setWords("")}>Clear the filter</Button>}>No event matches ‘{words}’.</Empty>
@@ -46,10 +54,11 @@ export function ActivityPane({ sessionId }: { sessionId: string }) {
       </div>
       {found.length > SHOWN && <p className="muted m-3">{count(found.length - SHOWN)} older events match. Filter to find them.</p>}
       {hasEarlier && (
-        <Button look="line" className="m-3" disabled={busy} onClick={() => { setBusy(true); void loadEarlier().finally(() => setBusy(false)); }}>
-          Read 200 earlier events
+        <Button look="line" className="m-3" disabled={busy} onClick={() => void readEarlier()}>
+          {busy ? "Reading…" : "Read 200 earlier events"}
         </Button>
       )}
+      {unread !== null && <p className="dlg-bad m-3" role="alert">They were not read: {said(unread)}</p>}
     </>
   );
 }

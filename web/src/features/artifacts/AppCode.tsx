@@ -1,9 +1,8 @@
 import { useResource, useWarrenClient } from "@warren/react";
 import { useState } from "react";
 import { visible } from "~/lib/ansi";
-import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Empty, Skeleton, Unread } from "~/ui/Notice";
 import { iconOf } from "../viewers/kinds";
 import { Viewer } from "../viewers/Viewer";
 
@@ -17,7 +16,7 @@ export function AppCode({ sessionId, folder, stamp }: Props) {
   const listing = useResource(`app ${sessionId} ${inside}`, () => client.files(sessionId, inside), stamp);
   if (listing.state === "loading" && !listing.data) return <Skeleton rows={6} height={22} />;
   if (!listing.data) {
-    return <Failed title="The app’s files could not be read" action={<Button look="line" onClick={() => void listing.refresh()}>Try again</Button>}>{listing.error instanceof Error ? listing.error.message : ""}</Failed>;
+    return <Unread title="The app’s files could not be read" error={listing.error} onAgain={listing.refresh} />;
   }
   const { entries } = listing.data;
   const files = entries.filter((entry) => entry.kind === "file");

@@ -1,9 +1,8 @@
 import { useArtifacts, type Artifact } from "@warren/react";
 import { visible } from "~/lib/ansi";
 import { artifactPath, navigate, useRoute } from "~/lib/router";
-import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Behind, Empty, Skeleton, Unread } from "~/ui/Notice";
 import { tabKeys } from "~/ui/tabKeys";
 import { KINDS } from "../viewers/kinds";
 import { ArtifactFrame } from "./ArtifactFrame";
@@ -16,12 +15,13 @@ export function ArtifactsPane({ sessionId }: { sessionId: string }) {
   const chosen = route.at === "session" ? route.artifact : null;
   if (state === "loading" && artifacts.length === 0) return <Skeleton rows={3} height={56} />;
   if (state === "failed" && artifacts.length === 0) {
-    return <Failed title="The artifacts could not be read" action={<Button look="line" onClick={() => void refresh()}>Try again</Button>}>{error instanceof Error ? error.message : ""}</Failed>;
+    return <Unread title="The artifacts could not be read" error={error} onAgain={refresh}>They are kept on the server.</Unread>;
   }
   const artifact = artifacts.find((one) => one.id === chosen) ?? newest(artifacts);
   if (!artifact) return <Empty icon="app">Nothing to show yet. Files the agent puts in <code>outputs/</code> appear here.</Empty>;
   return (
     <>
+      {state === "failed" && <Behind error={error} onAgain={refresh} />}
       <div className="shelf" role="tablist" aria-label="Artifacts of this session" onKeyDown={tabKeys}>
         {artifacts.map((one) => {
           const { icon, name } = KINDS[one.kind] ?? KINDS.code;

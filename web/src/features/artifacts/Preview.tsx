@@ -1,7 +1,7 @@
 import { useResource, useWarrenClient, WarrenError, type Artifact } from "@warren/react";
 import { useState } from "react";
 import { Button } from "~/ui/Button";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Empty, Skeleton, Unread } from "~/ui/Notice";
 import { usePerson } from "../shell/person";
 
 type Props = { sessionId: string; artifact: Artifact };
@@ -29,8 +29,6 @@ export function Preview({ sessionId, artifact }: Props) {
     return <Empty icon="moon" action={mayRun ? <Button look="line" onClick={() => void wake()}>Wake the sandbox</Button> : undefined}>The sandbox sleeps, and the app with it. Its files are kept.</Empty>;
   }
   return (
-    <Failed title="The preview did not start" action={<Button look="line" onClick={() => void grant.refresh()}>Try again</Button>}>
-      {grant.error instanceof Error ? grant.error.message : ""}{grant.error instanceof WarrenError && grant.error.hint ? ` ${grant.error.hint}.` : ""}
-    </Failed>
+    <Unread title="The preview did not start" error={grant.error} onAgain={grant.refresh}>{grant.error instanceof WarrenError && grant.error.hint ? `${grant.error.hint}.` : null}</Unread>
   );
 }

@@ -4,7 +4,7 @@ import { artifactPath, navigate, sessionPath, versionPath, type Tab } from "~/li
 import { agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
 import { Confirm } from "~/ui/Confirm";
-import { Failed, Skeleton } from "~/ui/Notice";
+import { Failed, Skeleton, TryAgain } from "~/ui/Notice";
 import { toast } from "~/ui/toasts";
 import { Composer } from "../composer/Composer";
 import { ModelPicker } from "../composer/ModelPicker";
@@ -224,7 +224,7 @@ function Missing({ error, onRetry }: { error: unknown; onRetry: () => void }) {
       <header className="top"><Burger /><h1>Session</h1></header>
       <div className="page">
         <div className="empty-in">
-          <Failed title={gone ? "There is no such session" : "The session cannot be read"} action={gone ? <Button look="line" onClick={() => navigate("/")}>Start a new one</Button> : <Button look="line" onClick={onRetry}>Try again</Button>}>
+          <Failed title={gone ? "There is no such session" : "The session cannot be read"} action={gone ? <Button look="line" onClick={() => navigate("/")}>Start a new one</Button> : <TryAgain onAgain={onRetry} />}>
             {gone ? "It was deleted, or it is not yours to see." : error instanceof Error ? error.message : String(error)}
           </Failed>
         </div>

@@ -1,7 +1,7 @@
 import { useWarrenClient, WarrenError } from "@warren/react";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Button } from "~/ui/Button";
-import { Failed, Skeleton } from "~/ui/Notice";
+import { Skeleton, Unread } from "~/ui/Notice";
 import { asText, useContent } from "../viewers/useContent";
 
 type Props = { sessionId: string; path: string; stamp: unknown; onDone: () => void };
@@ -26,7 +26,7 @@ export function FileEditor({ sessionId, path, stamp, onDone }: Props) {
   useEffect(() => {
     if (first.current !== stamp) setBehind(true);
   }, [stamp]);
-  if (content.state === "failed") return <Failed title="It could not be read">{content.error instanceof Error ? content.error.message : ""}</Failed>;
+  if (content.state === "failed" && text === null) return <Unread title="It could not be read" error={content.error} onAgain={content.refresh} />;
   if (text === null) return <Skeleton rows={10} height={20} />;
 
   const save = async (force: boolean) => {

@@ -1,11 +1,11 @@
-import { useVersions, useWarrenClient, type FileNews } from "@warren/react";
-import { useEffect, useMemo, useState } from "react";
+import { received, useResource, useVersions, useWarrenClient, WarrenError, type FileNews, type WarrenClient } from "@warren/react";
+import { useMemo, useState } from "react";
 import { compare } from "~/lib/diff";
 import { useNow } from "~/lib/clockwork";
 import { Button } from "~/ui/Button";
 import { DiffView } from "~/ui/DiffView";
 import { Icon } from "~/ui/Icon";
-import { Empty, Skeleton } from "~/ui/Notice";
+import { Empty, Skeleton, Unread } from "~/ui/Notice";
 import { usePerson } from "../shell/person";
 import { viewOf } from "../viewers/kinds";
 import { asText, useContent } from "../viewers/useContent";
@@ -48,15 +48,23 @@ export function FileView({ sessionId, path, change, onClose }: Props) {
 function Since({ sessionId, path, version, stamp }: { sessionId: string; path: string; version: number; stamp: unknown }) {
   const client = useWarrenClient();
   const now = useContent(`file ${sessionId} ${path}`, () => client.readFile(sessionId, path), stamp);
-  const [before, setBefore] = useState<string | null>(null);
-  useEffect(() => {
-    const stop = new AbortController();
-    client.readVersionFile(sessionId, version, path, stop.signal).then((response) => response.text()).then(setBefore, () => stop.signal.aborted || setBefore(""));
-    return () => stop.abort();
-  }, [client, sessionId, version, path]);
+  const old = useResource(`file ${sessionId} ${version} ${path}`, () => textThen(client, sessionId, version, path));
+  const before = old.data;
   const text = now.data ? asText(now.data.bytes) : null;
-  const diff = useMemo(() => (before !== null && text !== null ? compare(before, text) : null), [before, text]);
+  const diff = useMemo(() => (before !== undefined && text !== null ? compare(before, text) : null), [before, text]);
+  const unread = [old, now].find((one) => one.state === "failed" && one.data === undefined);
+  if (unread) return <Unread title="It could not be compared" error={unread.error} onAgain={unread.refresh} />;
   if (!diff) return <Skeleton rows={8} height={20} />;
   if (diff.hunks.length === 0) return <Empty icon="diff">Nothing differs from v{version}.</Empty>;
   return <div className="cmp-diff"><DiffView path={path} diff={diff} label={`${path} since version ${version}`} /></div>;
+}
+
+/** What a version kept of a file: nothing, if the file came after it. */
+async function textThen(client: WarrenClient, sessionId: string, version: number, path: string): Promise<string> {
+  try {
+    return await received((await client.readVersionFile(sessionId, version, path)).text());
+  } catch (error) {
+    if (error instanceof WarrenError && error.status === 404) return "";
+    throw error;
+  }
 }

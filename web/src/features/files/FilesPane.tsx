@@ -3,7 +3,7 @@ import { useMemo, useRef, useState } from "react";
 import { plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
-import { Failed } from "~/ui/Notice";
+import { Behind, Unread } from "~/ui/Notice";
 import { toast } from "~/ui/toasts";
 import { usePerson } from "../shell/person";
 import { sendAgain } from "./sendAgain";
@@ -65,8 +65,9 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
         </div>
       )}
       {root.data?.source === "version" && <p className="pane-note muted">The sandbox sleeps; these are the files of the last version.</p>}
+      {root.state === "failed" && root.data && <Behind error={root.error} onAgain={root.refresh} />}
       {root.state === "failed" && !root.data ? (
-        <Failed title="The files could not be read" action={<Button look="line" onClick={() => void root.refresh()}>Try again</Button>}>{root.error instanceof Error ? root.error.message : ""}</Failed>
+        <Unread title="The files could not be read" error={root.error} onAgain={root.refresh} />
       ) : (
         <FileTree sessionId={sessionId} changes={changes} words={words} chosen={chosen} onChoose={setChosen} />
       )}

@@ -3,7 +3,7 @@ import { visible } from "~/lib/ansi";
 import { useNow } from "~/lib/clockwork";
 import { bytes } from "~/lib/format";
 import { Icon } from "~/ui/Icon";
-import { Skeleton } from "~/ui/Notice";
+import { Skeleton, Unread } from "~/ui/Notice";
 import { iconOf } from "../viewers/kinds";
 import { inOrder, markOf, notKept, touches } from "./tree";
 
@@ -24,7 +24,7 @@ export function Folder(props: Props) {
   const { sessionId, path, depth, words, open } = props;
   const folder = useWorkspaceFiles(sessionId, path);
   if (folder.state === "loading") return <Skeleton rows={depth === 0 ? 8 : 2} />;
-  if (folder.state === "failed" && !folder.data) return <p className="fr dlg-bad">{folder.error instanceof Error ? folder.error.message : "It could not be read."}</p>;
+  if (folder.state === "failed" && !folder.data) return <Unread title="This folder could not be read" error={folder.error} onAgain={folder.refresh} />;
   const entries = inOrder(folder.entries).filter((entry) => words === "" || entry.kind === "directory" || entry.path.toLowerCase().includes(words));
   if (entries.length === 0 && depth === 0) return <p className="pane-note muted">The workspace is empty. Files the agent writes appear here.</p>;
   return entries.map((entry) =>

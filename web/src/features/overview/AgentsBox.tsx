@@ -5,7 +5,7 @@ import { AgentMark, agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
 import { Confirm } from "~/ui/Confirm";
 import { Icon } from "~/ui/Icon";
-import { Failed, Skeleton } from "~/ui/Notice";
+import { Skeleton, Unread } from "~/ui/Notice";
 import { usePerson } from "../shell/person";
 
 /** The agents, and whether their programs are here. */
@@ -16,7 +16,7 @@ export function AgentsBox() {
     <div className="box">
       <div className="h"><h2 className="grow">Agents installed</h2></div>
       {list.state === "loading" && <Skeleton rows={5} height={38} />}
-      {list.state === "failed" && !list.data && <Failed title="The agents could not be read" action={<Button look="line" onClick={() => void list.refresh()}>Try again</Button>}>{list.error instanceof Error ? list.error.message : ""}</Failed>}
+      {list.state === "failed" && !list.data && <Unread title="The agents could not be read" error={list.error} onAgain={list.refresh} />}
       <ul className="al">{list.data?.agents.map((agent) => <AgentRow key={agent.name} agent={agent} onChanged={list.refresh} />)}</ul>
     </div>
   );

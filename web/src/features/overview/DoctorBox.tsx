@@ -3,7 +3,7 @@ import { plural } from "~/lib/format";
 import { agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
-import { Failed, Skeleton } from "~/ui/Notice";
+import { Skeleton, Unread } from "~/ui/Notice";
 import { inWords } from "../shell/isolation";
 import { answers, findingsOf, type Findings } from "./doctor";
 
@@ -21,7 +21,7 @@ export function DoctorBox() {
         <Button icon="reload" aria-label="Examine again" onClick={() => void answer.refresh()} />
       </div>
       {answer.state === "loading" && <Skeleton rows={3} height={38} />}
-      {answer.state === "failed" && !found && <Failed title="The machine could not be examined" action={<Button look="line" onClick={() => void answer.refresh()}>Try again</Button>}>{answer.error instanceof Error ? answer.error.message : ""}</Failed>}
+      {answer.state === "failed" && !found && <Unread title="The machine could not be examined" error={answer.error} onAgain={answer.refresh} />}
       {found && <Report found={found} />}
     </div>
   );

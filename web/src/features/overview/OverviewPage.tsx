@@ -2,7 +2,7 @@ import { useSessionList } from "@warren/react";
 import { useState } from "react";
 import { cost, short, plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
-import { Failed, Skeleton } from "~/ui/Notice";
+import { Skeleton, Unread } from "~/ui/Notice";
 import { Segment } from "~/ui/Segment";
 import { Burger } from "../shell/TopBar";
 import { AgentsBox } from "./AgentsBox";
@@ -27,6 +27,8 @@ export function OverviewPage() {
   const tokens = spent.reduce((sum, one) => sum + one.cached + one.input + one.output, 0);
   const cached = spent.reduce((sum, one) => sum + one.cached, 0);
   const total = spent.reduce((sum, one) => sum + one.cost, 0);
+  // No number is better than a nought that nobody counted.
+  const known = (value: string) => (spending.data ? value : "–");
   const versions = sessions.reduce((sum, session) => sum + session.version, 0);
   return (
     <>
@@ -41,12 +43,13 @@ export function OverviewPage() {
         <div className="ov-in">
           <div className="kpis">
             <Kpi label="Running now" value={String(running.length)} note={running.length === 0 ? "Nothing works at the moment" : running.map((session) => session.name ?? "Unnamed").slice(0, 2).join(", ")} />
-            <Kpi label={`Tokens, ${name}`} value={short(tokens)} note={tokens > 0 ? `${Math.round((cached / tokens) * 100)} % read from cache` : "No model was called"} />
-            <Kpi label={`Cost, ${name}`} value={cost(total)} note={`${cost(spent.at(-1)?.cost ?? 0)} ${span === "day" ? "in the last two hours" : span === "fortnight" ? "today" : "this week"}`} />
+            <Kpi label={`Tokens, ${name}`} value={known(short(tokens))} note={!spending.data ? "Not read yet" : tokens > 0 ? `${Math.round((cached / tokens) * 100)} % read from cache` : "No model was called"} />
+            <Kpi label={`Cost, ${name}`} value={known(cost(total))} note={!spending.data ? "Not read yet" : `${cost(spent.at(-1)?.cost ?? 0)} ${span === "day" ? "in the last two hours" : span === "fortnight" ? "today" : "this week"}`} />
             <Kpi label="Versions kept" value={`${short(versions)}${hasMore ? "+" : ""}`} note={hasMore ? `in ${sessions.length}+ sessions` : `in ${plural(sessions.length, "session")}`} />
           </div>
-          {spending.state === "failed" && <Failed title="What was spent could not be read" action={<Button look="line" onClick={() => void spending.refresh()}>Try again</Button>}>{spending.error instanceof Error ? spending.error.message : ""}</Failed>}
-          {spending.state === "loading" ? <Skeleton rows={6} height={30} /> : <div className="two"><CostChart spent={spent} /><TokenChart spent={spent} /></div>}
+          {spending.state === "failed" && <Unread title="What was spent could not be read" error={spending.error} onAgain={spending.refresh}>Nothing of it is lost.</Unread>}
+          {spending.state === "loading" && <Skeleton rows={6} height={30} />}
+          {spending.data && <div className="two"><CostChart spent={spent} /><TokenChart spent={spent} /></div>}
           <div className="two"><SandboxesBox /><AgentsBox /></div>
           <DoctorBox />
         </div>

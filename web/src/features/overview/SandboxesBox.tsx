@@ -3,8 +3,7 @@ import { useEffect, useRef } from "react";
 import { bytes } from "~/lib/format";
 import { navigate, sessionPath } from "~/lib/router";
 import { AgentMark } from "~/ui/AgentMark";
-import { Button } from "~/ui/Button";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Empty, Skeleton, Unread } from "~/ui/Notice";
 import { Meter } from "~/ui/Meter";
 import { guardsOf } from "../shell/isolation";
 import { cpuPart, type Reading } from "./cpu";
@@ -27,7 +26,7 @@ export function SandboxesBox() {
     <div className="box scrollx" tabIndex={0} role="region" aria-label="Sandboxes">
       <div className="h"><h2 className="grow">Sandboxes</h2>{boxes.length > 0 && <span className="muted num">{bytes(memory)} in use</span>}</div>
       {list.state === "loading" && <Skeleton rows={3} height={34} />}
-      {list.state === "failed" && !list.data && <Failed title="The sandboxes could not be read" action={<Button look="line" onClick={() => void list.refresh()}>Try again</Button>}>{list.error instanceof Error ? list.error.message : ""}</Failed>}
+      {list.state === "failed" && !list.data && <Unread title="The sandboxes could not be read" error={list.error} onAgain={list.refresh} />}
       {list.data && boxes.length === 0 && <Empty icon="shield">No sandbox runs. One starts with the next message, and sleeps when it is idle.</Empty>}
       {boxes.length > 0 && (
         <table className="tbl num">

@@ -1,6 +1,7 @@
 import { useAgentSession, useArtifacts, useVersions, useWorkspaceFiles } from "@warren/react";
 import type { Tab } from "~/lib/router";
 import { Button } from "~/ui/Button";
+import { Guard } from "~/ui/Guard";
 import { Tabs } from "~/ui/Tabs";
 import { ActivityPane } from "../activity/ActivityPane";
 import { ArtifactsPane } from "../artifacts/ArtifactsPane";
@@ -40,7 +41,7 @@ export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
         <Button icon="x" className="panel-close" aria-label="Close the panel" onClick={onClose} />
       </div>
       <div className="pane" role="tabpanel" id={`pane-${tab}`} aria-labelledby={`tab-${tab}`}>
-        <Pane sessionId={sessionId} />
+        <Guard key={tab}><Pane sessionId={sessionId} /></Guard>
       </div>
     </aside>
   );

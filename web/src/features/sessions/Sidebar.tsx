@@ -10,7 +10,7 @@ import { Confirm } from "~/ui/Confirm";
 import { Icon } from "~/ui/Icon";
 import { Mark } from "~/ui/Mark";
 import { Menu } from "~/ui/Menu";
-import { Failed, Skeleton } from "~/ui/Notice";
+import { Behind, Skeleton, Unread } from "~/ui/Notice";
 import { usePerson } from "../shell/person";
 import { usePage } from "../shell/page";
 import { dayOf, groupsOf, inOrder, nameOf, type Group } from "./families";
@@ -66,13 +66,9 @@ type ListProps = { list: ReturnType<typeof useSessionList>; groups: Group[]; cur
 function List({ list, groups, current, q, filtered, onClear }: ListProps) {
   const person = usePerson();
   const [leaving, setLeaving] = useState<SessionListItem | null>(null);
-  if (list.status.state === "failed") {
-    return (
-      <Failed title="The list cannot be read" action={<Button look="line" onClick={list.retry}>Try again</Button>}>
-        {list.status.error instanceof Error ? list.status.error.message : null} Nothing is lost; sessions go on working.
-      </Failed>
-    );
-  }
+  const [unread, setUnread] = useState<unknown>(null);
+  const failed = list.status.state === "failed" ? list.status : null;
+  if (failed && list.sessions.length === 0) return <Unread title="The list cannot be read" error={failed.error} onAgain={list.refresh}>Nothing is lost; sessions go on working.</Unread>;
   if (list.status.state === "loading") return <Skeleton rows={5} height={48} />;
   if (groups.length === 0) {
     return (
@@ -92,8 +88,13 @@ function List({ list, groups, current, q, filtered, onClear }: ListProps) {
     await list.remove(session.sessionId);
     if (session.sessionId === current) navigate("/");
   };
+  const more = async () => {
+    setUnread(null);
+    await list.loadMore().catch(setUnread);
+  };
   return (
     <>
+      {failed && <Behind error={failed.error} onAgain={list.refresh} />}
       {groups.map((group) => (
         <section key={group.title} aria-label={group.title}>
           <div className="grp" aria-hidden="true">{group.title}</div>
@@ -108,7 +109,8 @@ function List({ list, groups, current, q, filtered, onClear }: ListProps) {
           ))}
         </section>
       ))}
-      {list.hasMore && <Button className="more-ses" onClick={() => void list.loadMore()}>Show earlier sessions</Button>}
+      {list.hasMore && <Button className="more-ses" onClick={() => void more()}>Show earlier sessions</Button>}
+      {unread !== null && <p className="dlg-bad m-3" role="alert">They were not read: {unread instanceof Error ? unread.message : null}</p>}
       {leaving && (
         <Confirm title={`Delete “${nameOf(leaving)}”?`} action="Delete" onClose={() => setLeaving(null)} onConfirm={() => remove(leaving)}>
           Its conversation, its versions and its files are removed for good. Forks of it stay.

@@ -8,6 +8,7 @@ import { Icon } from "~/ui/Icon";
 import type { IconName } from "~/ui/IconSprite";
 import { Mark } from "~/ui/Mark";
 import { Menu } from "~/ui/Menu";
+import { Unread } from "~/ui/Notice";
 import { contentOf, useGrow } from "../composer/Composer";
 import { Uploads } from "../composer/Uploads";
 import type { Upload } from "../composer/useDraft";
@@ -135,7 +136,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
                 </div>
               </div>
               {problem && <p className="dlg-bad" role="alert">{problem}</p>}
-              {agents.state === "failed" && <p className="dlg-bad" role="alert">The agents cannot be listed: {agents.error instanceof Error ? agents.error.message : ""} <button type="button" className="lnk" onClick={() => void agents.refresh()}>Try again</button></p>}
+              {agents.state === "failed" && <Unread title="The agents cannot be listed" error={agents.error} onAgain={agents.refresh} />}
               <div className="ideas" role="group" aria-label="Ideas">
                 {IDEAS.map((idea) => (
                   <button key={idea.text} type="button" onClick={() => { setText(idea.text); field.current?.focus(); }}>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Confirm } from "~/ui/Confirm";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Empty, Skeleton, Unread } from "~/ui/Notice";
 import { usePerson } from "../shell/person";
 import { ProfileEditor } from "./ProfileEditor";
 
@@ -20,7 +20,7 @@ export function ProfilesBox() {
     <div className="box">
       <div className="h"><h2 className="grow">Profiles</h2>{isAdmin && <Button look="line" icon="plus" onClick={() => setOpen("new")}>New profile</Button>}</div>
       {list.state === "loading" && <Skeleton rows={3} height={38} />}
-      {list.state === "failed" && !list.data && <Failed title="The profiles could not be read" action={<Button look="line" onClick={() => void list.refresh()}>Try again</Button>}>{list.error instanceof Error ? list.error.message : ""}</Failed>}
+      {list.state === "failed" && !list.data && <Unread title="The profiles could not be read" error={list.error} onAgain={list.refresh} />}
       {list.data && profiles.length === 0 && <Empty icon="list">No profile yet. A profile is what an agent is given: instructions, skills, commands, tools and files.</Empty>}
       <ul className="al">
         {profiles.map((profile) => (

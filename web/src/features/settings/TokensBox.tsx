@@ -5,7 +5,7 @@ import { Button } from "~/ui/Button";
 import { Confirm } from "~/ui/Confirm";
 import { CopyButton } from "~/ui/CopyButton";
 import { Dialog } from "~/ui/Dialog";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Empty, Skeleton, Unread } from "~/ui/Notice";
 import { usePerson } from "../shell/person";
 import { NewToken } from "./NewToken";
 import { scopeWords } from "./SettingsPage";
@@ -21,7 +21,7 @@ export function TokensBox() {
     <div className="box scrollx" tabIndex={0} role="region" aria-label="Tokens">
       <div className="h"><h2 className="grow">Tokens</h2>{scope === "admin" && <Button look="line" icon="plus" onClick={() => setOpen("new")}>New token</Button>}</div>
       {list.state === "loading" && <Skeleton rows={3} height={34} />}
-      {list.state === "failed" && !list.data && <Failed title="The tokens could not be read" action={<Button look="line" onClick={() => void list.refresh()}>Try again</Button>}>{list.error instanceof Error ? list.error.message : ""}</Failed>}
+      {list.state === "failed" && !list.data && <Unread title="The tokens could not be read" error={list.error} onAgain={list.refresh} />}
       {list.data && tokens.length === 0 && <Empty icon="key">No token yet. Make one for each person and program, so that one can be revoked alone.</Empty>}
       {tokens.length > 0 && (
         <table className="tbl num">

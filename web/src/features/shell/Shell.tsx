@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState, type RefObject } from "react";
 import { navigate, sessionPath, useRoute, type Route } from "~/lib/router";
 import { Button } from "~/ui/Button";
+import { Guard } from "~/ui/Guard";
 import { Icon } from "~/ui/Icon";
 import type { IconName } from "~/ui/IconSprite";
 import { Failed } from "~/ui/Notice";
@@ -47,7 +48,9 @@ export function Shell() {
         <Sidebar />
         {drawer && <button type="button" className="drawer-scrim" aria-label="Close the sessions" onClick={() => setDrawer(false)} />}
         <main className="main" id="main" tabIndex={-1}>
-          <View key={route.at === "home" ? `home ${started.n}` : route.at} route={route} text={started.text} />
+          <Guard key={route.at === "session" ? route.sessionId : route.at}>
+            <View key={route.at === "home" ? `home ${started.n}` : route.at} route={route} text={started.text} />
+          </Guard>
           <MobileBar route={route} />
         </main>
       </div>

@@ -1,5 +1,6 @@
-import { lazy, Suspense, type ComponentType, type ReactNode } from "react";
+import type { ComponentType, ReactNode } from "react";
 import type { Tab } from "~/lib/router";
+import { lazily } from "~/ui/lazily";
 import { Skeleton } from "~/ui/Notice";
 
 export type PanelProps = { sessionId: string; tab: Tab; onTab: (tab: Tab) => void; onClose: () => void };
@@ -7,15 +8,10 @@ export type PanelProps = { sessionId: string; tab: Tab; onTab: (tab: Tab) => voi
 // Parts that are loaded when they are first shown. A build without one of them does not offer it.
 const found = import.meta.glob<Record<string, ComponentType<never>>>(["../panel/Panel.tsx", "../overview/OverviewPage.tsx", "../overview/DoctorPage.tsx", "../settings/SettingsPage.tsx"]);
 
-function part<P extends object>(path: string, name: string, meanwhile: ReactNode = <Skeleton />): ComponentType<P> | null {
+function part<P extends object>(path: string, name: string, meanwhile?: ReactNode): ComponentType<P> | null {
   const load = found[path];
   if (!load) return null;
-  const Part = lazy(async () => ({ default: (await load())[name] as unknown as ComponentType<P> }));
-  return (props: P) => (
-    <Suspense fallback={meanwhile}>
-      <Part {...props} />
-    </Suspense>
-  );
+  return lazily(async () => (await load())[name] as unknown as ComponentType<P>, meanwhile);
 }
 
 /** What a session made: artifacts, files, versions, activity. */

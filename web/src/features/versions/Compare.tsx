@@ -4,7 +4,7 @@ import { visible } from "~/lib/ansi";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Menu } from "~/ui/Menu";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Empty, Skeleton, Unread } from "~/ui/Notice";
 import { Segment } from "~/ui/Segment";
 import { tabKeys } from "~/ui/tabKeys";
 import { BlockList } from "./BlockList";
@@ -39,7 +39,7 @@ export function Compare({ sessionId, versions, from: first, to: last }: Props) {
         <Segment label="What to compare" value={what} onChange={setWhat} choices={[{ value: "files", label: "Files" }, { value: "conversation", label: "Conversation" }]} />
       </div>
       {diff.state === "loading" && <Skeleton rows={6} height={22} />}
-      {diff.state === "failed" && <Failed title="These versions cannot be compared" action={<Button look="line" onClick={() => void diff.refresh()}>Try again</Button>}>{diff.error instanceof Error ? diff.error.message : ""}</Failed>}
+      {diff.state === "failed" && <Unread title="These versions cannot be compared" error={diff.error} onAgain={diff.refresh} />}
       {diff.data && what === "conversation" && <BlockList blocks={diff.data.blocks} />}
       {diff.data && what === "files" && files.length === 0 && <Empty icon="diff">No file differs between v{from} and v{to}.</Empty>}
       {diff.data && what === "files" && file && (

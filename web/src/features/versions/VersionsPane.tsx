@@ -6,7 +6,7 @@ import { Button } from "~/ui/Button";
 import { Dot } from "~/ui/Dot";
 import { AgentMark } from "~/ui/AgentMark";
 import { Icon } from "~/ui/Icon";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { Behind, Empty, Skeleton, Unread } from "~/ui/Notice";
 import { Compare } from "./Compare";
 import { TimeLine } from "./TimeLine";
 import { titleOf } from "./title";
@@ -26,12 +26,13 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
   const forks = useMemo(() => sessions.filter((other) => other.forkedFrom?.sessionId === sessionId), [sessions, sessionId]);
   if (all.state === "loading") return <Skeleton rows={5} height={50} />;
   if (all.state === "failed" && all.versions.length === 0) {
-    return <Failed title="The versions could not be read" action={<Button look="line" onClick={() => void all.refresh()}>Try again</Button>}>{all.error instanceof Error ? all.error.message : ""} They are kept on the server.</Failed>;
+    return <Unread title="The versions could not be read" error={all.error} onAgain={all.refresh}>They are kept on the server.</Unread>;
   }
   const selected = all.versions.find((version) => version.version === chosen) ?? all.versions[0] ?? null;
   const unsaved = changes.filter((change) => change.seq > (all.versions[0]?.seq ?? 0)).length;
   return (
     <>
+      {all.state === "failed" && <Behind error={all.error} onAgain={all.refresh} />}
       <TimeLine>
         {activeRun && <Running next={(all.versions[0]?.version ?? 0) + 1} files={unsaved} />}
         {!activeRun && all.head?.dirty && <Dirty version={all.head.version} />}

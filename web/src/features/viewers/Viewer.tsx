@@ -1,7 +1,7 @@
-import { lazy, Suspense, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { bytes as size } from "~/lib/format";
-import { Button } from "~/ui/Button";
-import { Empty, Failed, Skeleton } from "~/ui/Notice";
+import { lazily } from "~/ui/lazily";
+import { Empty, Failed, Skeleton, Unread } from "~/ui/Notice";
 import { CodeView } from "./CodeView";
 import { CsvView } from "./CsvView";
 import { ImageView } from "./ImageView";
@@ -9,11 +9,13 @@ import { viewOf, type View } from "./kinds";
 import { MarkdownView } from "./MarkdownView";
 import { asText, TooLong, useContent } from "./useContent";
 
+const LOADING = <Skeleton rows={8} height={24} />;
+
 // Loaded when one is first opened.
-const PdfView = lazy(() => import("./PdfView"));
-const DocxView = lazy(() => import("./DocxView"));
-const SheetView = lazy(() => import("./SheetView"));
-const SlidesView = lazy(() => import("./SlidesView"));
+const PdfView = lazily(async () => (await import("./PdfView")).default, LOADING);
+const DocxView = lazily(async () => (await import("./DocxView")).default, LOADING);
+const SheetView = lazily(async () => (await import("./SheetView")).default, LOADING);
+const SlidesView = lazily(async () => (await import("./SlidesView")).default, LOADING);
 
 type Props = {
   /** Names the thing read, in this page. */
@@ -34,12 +36,8 @@ export function Viewer({ id, path, load, stamp, as, marked, download }: Props) {
   const content = useContent(id, load, stamp);
   if (content.state === "loading") return <Skeleton rows={10} height={20} />;
   if (!content.data) {
-    const isLong = content.error instanceof TooLong;
-    return (
-      <Failed title={isLong ? "Too long to show" : "It could not be read"} action={<span className="row">{!isLong && <Button look="line" onClick={() => void content.refresh()}>Try again</Button>}<Download href={download} /></span>}>
-        {content.error instanceof TooLong ? `It has ${size(content.error.sizeBytes)}.` : content.error instanceof Error ? content.error.message : ""}
-      </Failed>
-    );
+    if (content.error instanceof TooLong) return <Failed title="Too long to show" action={<Download href={download} />}>It has {size(content.error.sizeBytes)}.</Failed>;
+    return <Unread title="It could not be read" error={content.error} onAgain={content.refresh} more={<Download href={download} />} />;
   }
   const { bytes } = content.data;
   const text = view === "text" || view === "markdown" || view === "csv" ? asText(bytes) : null;
@@ -50,7 +48,7 @@ export function Viewer({ id, path, load, stamp, as, marked, download }: Props) {
   const rich: Partial<Record<View, ReactNode>> = {
     pdf: <PdfView bytes={bytes} />, docx: <DocxView bytes={bytes} />, sheet: <SheetView bytes={bytes} />, slides: <SlidesView bytes={bytes} />,
   };
-  if (rich[view]) return <Suspense fallback={<Skeleton rows={8} height={24} />}>{rich[view]}</Suspense>;
+  if (rich[view]) return rich[view];
   return <Empty icon="file" action={<Download href={download} />}>{size(bytes.length)} that cannot be shown as text.</Empty>;
 }
 

@@ -1,5 +1,5 @@
 // The bytes of something, read when `key` changes. What was read before stays until the new is there.
-import { useResource } from "@warren/react";
+import { received, useResource } from "@warren/react";
 
 /** More than this is offered as a download. */
 export const MOST_BYTES = 40_000_000;
@@ -20,7 +20,7 @@ export function useContent(key: string, load: () => Promise<Response>, stamp: un
       await response.body?.cancel();
       throw new TooLong(size);
     }
-    return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("ETag") };
+    return { bytes: new Uint8Array(await received(response.arrayBuffer())), etag: response.headers.get("ETag") };
   }, stamp);
 }
 

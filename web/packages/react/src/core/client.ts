@@ -8,6 +8,7 @@ import type {
   TokenCreated, TokenItem, UsageReport, WhoAmI,
 } from "../wire/types";
 import { ListStore } from "./list";
+import { received } from "./problem";
 import { sseTransport, type SseOptions } from "./sse";
 import { SessionStore, type StoreOptions } from "./store";
 import type { Call, Transport } from "./transport";
@@ -44,7 +45,7 @@ export class WarrenClient {
 
   async json<T>(path: string, call?: Call): Promise<T> {
     const response = await this.transport.fetch(path, call);
-    return (response.status === 204 ? undefined : await response.json()) as T;
+    return (response.status === 204 ? undefined : await received(response.json(), call?.signal)) as T;
   }
 
   async nothing(path: string, call?: Call): Promise<void> {

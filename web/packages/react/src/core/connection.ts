@@ -1,5 +1,6 @@
 // Keeps a stream going: comes back by itself, later each time, and says how it stands.
 import { isFinal } from "./problem";
+import { isBack } from "./reach";
 import type { Feed } from "./transport";
 
 export type ConnectionState =
@@ -82,8 +83,10 @@ export class Connection<T> {
     const stop = this.open({
       opened: () => {
         if (!isCurrent) return;
+        const wasLost = this.#attempt > 0;
         this.#attempt = 0;
         this.#tell({ state: "live" });
+        if (wasLost) isBack();
       },
       lines: (lines) => isCurrent && this.onLines(lines),
       ended: (error) => {

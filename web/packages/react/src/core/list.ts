@@ -2,6 +2,8 @@
 import type { SessionListItem, SessionsChanged } from "../wire/types";
 import type { SessionQuery, WarrenClient } from "./client";
 import { Connection, systemClock, type Clock, type ConnectionState } from "./connection";
+import { isPassing } from "./problem";
+import { soon } from "./reach";
 import type { LoadStatus } from "./store";
 import { nextFrame, Watchers, type Frame } from "./watchers";
 
@@ -60,7 +62,9 @@ export class ListStore {
       this.#cursor = page.nextCursor ?? undefined;
       this.#set({ sessions: page.sessions, status: { state: "ready" }, hasMore: this.#cursor !== undefined });
     } catch (error) {
-      if (generation === this.#generation) this.#set({ status: { state: "failed", error } });
+      if (generation !== this.#generation) return;
+      this.#set({ status: { state: "failed", error } });
+      if (isPassing(error)) soon(() => generation === this.#generation && this.#users > 0 && void this.read());
     }
   };
 

@@ -25,6 +25,23 @@ export class ConnectionError extends Error {
   }
 }
 
+/**
+ * The rest of an answer. One that breaks off is a lost connection, however the browser calls it: half of a list would
+ * otherwise look like a fault of the server that no second question mends.
+ */
+export async function received<T>(reading: Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ConnectionError(error);
+  }
+}
+
+/** The server was not reached: not at all, or only what stands before it answered. It may be there in a moment. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof WarrenError && error.problem === undefined && error.status >= 500);
+
 /** Asking again will not help: the caller may not, or the thing is not there. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof WarrenError && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429;

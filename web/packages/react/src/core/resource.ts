@@ -1,9 +1,6 @@
 // Something read by a call and read again when told so: kept while it is being read again, so that nothing flickers.
-
-import { ConnectionError } from "./problem";
-
-/** How long after a failure to reach the server it is tried again. */
-const AGAIN_MS = 3_000;
+import { isPassing } from "./problem";
+import { soon } from "./reach";
 
 export type Resource<T> =
   | { state: "loading"; data: undefined; error: undefined }
@@ -14,6 +11,7 @@ export class ResourceStore<T> {
   #value: Resource<T> = { state: "loading", data: undefined, error: undefined };
   #generation = 0;
   #isAsked = false;
+  #callOff: (() => void) | null = null;
   readonly #watchers = new Set<() => void>();
 
   constructor(private readonly read: () => Promise<T>) {}
@@ -28,6 +26,8 @@ export class ResourceStore<T> {
 
   refresh = async (): Promise<void> => {
     this.#isAsked = true;
+    this.#callOff?.();
+    this.#callOff = null;
     const generation = ++this.#generation;
     try {
       const data = await this.read();
@@ -35,10 +35,14 @@ export class ResourceStore<T> {
     } catch (error) {
       if (generation !== this.#generation) return;
       this.#set({ state: "failed", data: this.#value.data, error });
-      // What nobody looks at any more is not read again.
-      const again = () => generation === this.#generation && this.#watchers.size > 0 && void this.refresh();
-      if (error instanceof ConnectionError) setTimeout(again, AGAIN_MS);
+      if (isPassing(error)) this.#callOff = soon(this.#again);
     }
+  };
+
+  #again = (): void => {
+    // What nobody looks at any more is read when somebody does.
+    if (this.#watchers.size > 0) void this.refresh();
+    else this.#isAsked = false;
   };
 
   #set(value: Resource<T>) {

@@ -3,7 +3,8 @@ import type { ApprovalItem, Block, Content, LogLine, MessageSend, RunItem, Runti
 import type { WarrenClient } from "./client";
 import { Connection, systemClock, type Clock, type ConnectionState } from "./connection";
 import { announcedBy, confirmedBy, type PendingMessage } from "./pending";
-import { isFinal, WarrenError } from "./problem";
+import { isFinal, isPassing, WarrenError } from "./problem";
+import { soon } from "./reach";
 import { reduce, totalCost, type Topic } from "./reduce";
 import { emptyState, MAIN, stateOf, type Run, type SessionState } from "./state";
 import { nextFrame, Watchers, type Frame } from "./watchers";
@@ -148,7 +149,9 @@ export class SessionStore {
     } catch (error) {
       if (!isCurrent()) return;
       this.#setStatus({ state: "failed", error });
-      if (!isFinal(error)) this.#clock.after(3_000, () => isCurrent() && this.#start());
+      const again = () => isCurrent() && this.#start();
+      if (isPassing(error)) soon(again);
+      else if (!isFinal(error)) this.#clock.after(3_000, again);
     }
   }
 

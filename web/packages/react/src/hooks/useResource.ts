@@ -7,14 +7,18 @@ export function useResource<T>(
   read: () => Promise<T>,
   stamp: unknown = null,
 ): Resource<T> & { refresh: () => Promise<void> } {
-  // A new key is another thing; `read` is a new function each time and says nothing.
-  const store = useMemo(() => ({ key, resource: new ResourceStore(read), stamp }), [key]);
-  const { resource } = store;
+  // A new key is another thing. `read` is a new function each time, and the newest knows what is wanted now.
+  const store = useMemo(() => {
+    const own = { read, stamp };
+    return { own, resource: new ResourceStore(() => own.read()) };
+  }, [key]);
+  const { own, resource } = store;
   const value = useSyncExternalStore(resource.subscribe, resource.snapshot, resource.snapshot);
   useEffect(() => {
-    if (store.stamp === stamp) return;
-    store.stamp = stamp;
+    own.read = read;
+    if (own.stamp === stamp) return;
+    own.stamp = stamp;
     void resource.refresh();
-  }, [store, resource, stamp]);
+  });
   return useMemo(() => ({ ...value, refresh: resource.refresh }), [value, resource]);
 }

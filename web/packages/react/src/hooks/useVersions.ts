@@ -11,9 +11,9 @@ export function useVersions(sessionId: string) {
   const [limit, setLimit] = useState(50);
   const [changes, setChanges] = useState(0);
   const page = useResource(
-    `versions ${sessionId} ${limit}`,
+    `versions ${sessionId}`,
     () => client.versions(sessionId, { limit }),
-    `${stamp.length} ${stamp.at(-1)?.version ?? ""} ${changes}`,
+    `${stamp.length} ${stamp.at(-1)?.version ?? ""} ${changes} ${limit}`,
   );
   const actions = useMemo(() => {
     const changed = async <T,>(work: Promise<T>): Promise<T> => {
