@@ -245,6 +245,56 @@ export const STORIES = [
     },
   },
   {
+    name: "panes opened while the line is cut say so, and show what they have when it is back",
+    async tell({ server, visit }) {
+      const wire = await Wire.to(server);
+      try {
+        const person = await visit({ base: wire.url });
+        const { page } = person;
+        await person.start("run: mkdir -p outputs && echo '# Method' > outputs/method.md");
+        await person.idle();
+        // Closed, and loaded anew: nothing of the panel is here yet, not even its code.
+        await page.getByRole("button", { name: "Hide panel" }).click();
+        await page.reload();
+        await person.idle();
+        wire.cut();
+        await lost(page).waitFor();
+        await page.getByRole("button", { name: "Show panel" }).click();
+        await page.getByRole("alert").filter({ hasText: "could not be loaded" }).getByRole("button", { name: "Try again" }).waitFor();
+        wire.mend();
+        const panel = page.getByRole("complementary", { name: "Panel" });
+        await panel.getByRole("heading", { name: "Method" }).waitFor();
+        // Its code is here now; what it shows is not.
+        wire.cut();
+        await lost(page).waitFor();
+        const unread = (what) => page.getByRole("alert").filter({ hasText: what });
+        await panel.getByRole("tab", { name: /^Versions/ }).click();
+        await unread("The versions could not be read").getByRole("button", { name: "Try again" }).click();
+        await unread("The versions could not be read").waitFor();
+        await panel.getByRole("tab", { name: /^Files/ }).click();
+        await unread("The files could not be read").waitFor();
+        wire.mend();
+        await panel.getByRole("treeitem", { name: /outputs/ }).waitFor();
+        await panel.getByRole("tab", { name: /^Versions/ }).click();
+        await panel.getByRole("button", { name: /^Version 1:/ }).waitFor();
+        await page.getByRole("link", { name: "Overview" }).click();
+        await page.getByRole("heading", { name: "Sandboxes" }).waitFor();
+        await page.goBack();
+        await lost(page).waitFor({ state: "detached" });
+        // Half of an answer: what the server said broke off.
+        let halves = 0;
+        await page.route(/\/api\/(usage|sandboxes|agents|doctor)/, (route) => (halves++ < 40 ? route.fulfill({ status: 200, contentType: "application/json", body: '{"rows": [' }) : route.fallback()));
+        await page.getByRole("link", { name: "Overview" }).click();
+        await unread("What was spent could not be read").waitFor();
+        await page.unroute(/\/api\/(usage|sandboxes|agents|doctor)/);
+        await page.getByRole("heading", { name: "Cost by day and agent" }).waitFor();
+        await page.getByRole("button", { name: "Try again" }).first().waitFor({ state: "detached" });
+      } finally {
+        wire.end();
+      }
+    },
+  },
+  {
     name: "Claude Code waits for an answer while the line is cut and while the server is killed: asked once, carried out once",
     agent: "claude-code",
     async tell({ server, visit }) {
