@@ -67,7 +67,7 @@ export const STORIES = [
         assert.equal(await page.getByRole("button", { name: "Send" }).isDisabled(), true);
         wire.mend();
         await lost(page).waitFor({ state: "detached" });
-        await row.getByRole("button", { name: "Upload large.bin again" }).click();
+        await row.getByRole("button", { name: "Try again to upload large.bin" }).click();
         await row.getByText("12 MB").waitFor();
         await isUploaded(person, server, id, "large.bin");
         assert.equal(await page.getByRole("list", { name: "Attachments" }).count(), 0);
@@ -90,7 +90,7 @@ export const STORIES = [
       }, { times: 1 });
       await loseAnswer();
       await attach(page, "twice.bin");
-      await attachment(page, "twice.bin").getByRole("button", { name: "Upload twice.bin again" }).click();
+      await attachment(page, "twice.bin").getByRole("button", { name: "Try again to upload twice.bin" }).click();
       await attachment(page, "twice.bin").getByText("12 MB").waitFor();
       await isUploaded(person, server, id, "twice.bin");
       await page.getByRole("tab", { name: /^Files/ }).click();
@@ -123,7 +123,7 @@ export const STORIES = [
         await server.begin();
         await lost(page).waitFor({ state: "detached" });
         assert.deepEqual((await server.api(`/api/sessions/${id}/fs?path=/user-input`).catch(() => ({ entries: [] }))).entries, []);
-        await row.getByRole("button", { name: "Upload large.bin again" }).click();
+        await row.getByRole("button", { name: "Try again to upload large.bin" }).click();
         await row.getByText("12 MB").waitFor();
         await isUploaded(person, server, id, "large.bin");
         await isWhole(person, server, id);

@@ -5,7 +5,7 @@ import { Icon } from "~/ui/Icon";
 import { Segment } from "~/ui/Segment";
 import { ContextRing } from "./ContextRing";
 import { QueueStrip } from "./QueueStrip";
-import { Uploads } from "./Uploads";
+import { Uploads, whatHolds } from "./Uploads";
 import { useDraft } from "./useDraft";
 import { useUploads } from "./useUploads";
 
@@ -46,6 +46,11 @@ export function Composer({ store, agentType, running, stopping, queued, spending
     change(() => ({ text: "", uploads: [] }));
     onSent();
   };
+  // The button that was pressed goes away with its question; the focus goes on to the message.
+  const andWrite = (act: () => void) => {
+    act();
+    field.current?.focus();
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -60,7 +65,12 @@ export function Composer({ store, agentType, running, stopping, queued, spending
         onDrop={(run) => store.client.dropRun(store.sessionId, run)}
       />
       <div className="comp" onPaste={uploads.onPaste} onDragOver={uploads.onDragOver} onDrop={uploads.onDrop}>
-        <Uploads uploads={draft.uploads} onAgain={uploads.again} onRemove={uploads.remove} />
+        <Uploads
+          uploads={draft.uploads}
+          onAgain={(id) => andWrite(() => uploads.again(id))}
+          onChoose={(id, choice) => andWrite(() => uploads.choose(id, choice, draft.uploads.map((upload) => upload.name)))}
+          onRemove={(id) => andWrite(() => uploads.remove(id))}
+        />
         <label className="vh" htmlFor="msg">Message</label>
         <textarea
           id="msg"
@@ -85,7 +95,7 @@ export function Composer({ store, agentType, running, stopping, queued, spending
               <span className="hide-s">{stopping ? "Stopping…" : "Stop"}</span>
             </Button>
           )}
-          <Button look="fill" icon="up" aria-label="Send" title={missing ? (missing.state === "failed" ? `${missing.name} is not uploaded: try again, or remove it` : "A file is still being uploaded") : "Send (Enter)"} disabled={!ready} onClick={() => send(busy)} />
+          <Button look="fill" icon="up" aria-label="Send" title={missing ? whatHolds(missing) : "Send (Enter)"} disabled={!ready} onClick={() => send(busy)} />
         </div>
       </div>
       <Hint running={running} />

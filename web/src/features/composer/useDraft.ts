@@ -5,7 +5,8 @@ export interface Upload {
   id: number;
   name: string;
   sizeBytes: number;
-  state: "uploading" | "done" | "failed";
+  /** `taken`: a file of its name is there, and a person has to say which one stays. */
+  state: "uploading" | "done" | "failed" | "taken";
   path?: string;
   why?: string | undefined;
 }

@@ -6,9 +6,9 @@ import { Icon } from "~/ui/Icon";
 import { Behind, Unread } from "~/ui/Notice";
 import { toast } from "~/ui/toasts";
 import { usePerson } from "../shell/person";
-import { sendAgain } from "./sendAgain";
 import { FileView } from "./FileView";
 import { FileTree } from "./FileTree";
+import { placeAll, Taken, type How } from "./placing";
 
 /** The session's files as they are now: a tree, and one of them. */
 export function FilesPane({ sessionId }: { sessionId: string }) {
@@ -20,21 +20,20 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [dropping, setDropping] = useState(false);
   const [sending, setSending] = useState<number | null>(null);
-  const [failed, setFailed] = useState<{ files: readonly File[]; why: string } | null>(null);
+  const [failed, setFailed] = useState<{ files: readonly File[]; why: string; isTaken: boolean } | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const saved = versions[0]?.seq ?? 0;
   const changes = useMemo(() => new Map(root.changes.filter((change) => change.seq > saved).map((change): [string, FileNews] => [change.path, change])), [root.changes, saved]);
-  const send = async (files: readonly File[], isAgain = false) => {
+  const send = async (files: readonly File[], how: How = "new") => {
     if (files.length === 0) return;
     setSending(files.length);
     setFailed(null);
     try {
-      if (isAgain) for (const file of files) await sendAgain(client, sessionId, file);
-      else await root.upload(files);
+      await placeAll(client, sessionId, files, how);
       toast({ title: `${plural(files.length, "file")} uploaded`, text: "The agent finds them in user-input/.", icon: "upl" });
       await root.refresh();
     } catch (error) {
-      setFailed({ files, why: error instanceof Error ? error.message : String(error) });
+      setFailed({ files, why: error instanceof Error ? error.message : String(error), isTaken: error instanceof Taken });
     } finally {
       setSending(null);
     }
@@ -59,8 +58,15 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
       {failed && (
         <div className="pane-failed" role="alert">
           <Icon name="alert" size="s" />
-          <span className="grow">{failed.files.length === 1 ? <><bdi>{failed.files[0]?.name}</bdi> was</> : `${failed.files.length} files were`} not uploaded: {failed.why}</span>
-          <Button look="line" onClick={() => void send(failed.files, true)}>Try again</Button>
+          <span className="grow">{failed.files.length === 1 ? <><bdi>{failed.files[0]?.name}</bdi> was</> : `${failed.files.length} files were`} not uploaded: {failed.isTaken && failed.files.length > 1 ? "A file of one of these names is already there." : failed.why}</span>
+          {failed.isTaken ? (
+            <>
+              <Button look="line" onClick={() => void send(failed.files, "replace")}>Replace</Button>
+              <Button look="line" onClick={() => void send(failed.files, "both")}>Keep both</Button>
+            </>
+          ) : (
+            <Button look="line" onClick={() => void send(failed.files, "again")}>Try again</Button>
+          )}
           <Button icon="x" className="tiny" aria-label="Leave it" onClick={() => setFailed(null)} />
         </div>
       )}

@@ -10,8 +10,8 @@ import { Mark } from "~/ui/Mark";
 import { Menu } from "~/ui/Menu";
 import { Unread } from "~/ui/Notice";
 import { contentOf, useGrow } from "../composer/Composer";
-import { Uploads } from "../composer/Uploads";
-import type { Upload } from "../composer/useDraft";
+import { Uploads, whatHolds } from "../composer/Uploads";
+import { withChoice, withFile, without, type Attached } from "./attached";
 import { backendOf } from "../shell/isolation";
 import { usePerson } from "../shell/person";
 import { Burger } from "../shell/TopBar";
@@ -37,7 +37,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
   const [asks, setAsks] = useState(false);
   const [text, setText] = useState(given);
   const [name, setName] = useState("");
-  const [files, setFiles] = useState<readonly { file: File; upload: Upload }[]>([]);
+  const [files, setFiles] = useState<readonly Attached[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -46,10 +46,10 @@ export function StartPage({ text: given = "" }: { text?: string }) {
   useGrow(field, text);
   const offered = (agents.data?.agents ?? []).filter((item) => item.isAgent && item.name !== "acp");
   const chosen = offered.find((item) => item.name === agent) ?? offered[0];
-  const add = (list: readonly File[]) =>
-    setFiles((old) => [...old, ...list.map((file) => ({ file, upload: { id: Math.random(), name: file.name, sizeBytes: file.size, state: "done" as const } }))]);
+  const add = (list: readonly File[]) => setFiles((old) => list.reduce(withFile, old));
+  const held = files.find((one) => one.upload.state === "taken")?.upload;
   const start = async () => {
-    if (!chosen || busy !== null || (!text.trim() && !files.length)) return;
+    if (!chosen || busy !== null || held || (!text.trim() && !files.length)) return;
     setProblem(null);
     try {
       if (!chosen.ready) {
@@ -110,7 +110,11 @@ export function StartPage({ text: given = "" }: { text?: string }) {
             <>
               <Agents offered={offered} chosen={chosen?.name} onChoose={setAgent} />
               <div className="comp" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); add([...event.dataTransfer.files]); }} onPaste={(event) => event.clipboardData.files.length && (event.preventDefault(), add([...event.clipboardData.files]))}>
-                <Uploads uploads={files.map((one) => one.upload)} onRemove={(id) => setFiles(files.filter((one) => one.upload.id !== id))} />
+                <Uploads
+                  uploads={files.map((one) => one.upload)}
+                  onChoose={(id, choice) => { setFiles((old) => withChoice(old, id, choice)); field.current?.focus(); }}
+                  onRemove={(id) => { setFiles((old) => without(old, id)); field.current?.focus(); }}
+                />
                 <label className="vh" htmlFor="msg">First message</label>
                 <textarea id="msg" ref={field} className="tall" autoFocus dir="auto" placeholder="Describe the work, or drop files here…" value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
                 <div className="bar">
@@ -130,7 +134,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
                   </Menu>
                   <input className="name hide-s" aria-label="Session name" placeholder="Name" maxLength={200} value={name} onChange={(event) => setName(event.target.value)} />
                   <span className="grow" />
-                  <Button look="fill" className="start" disabled={busy !== null || !chosen || (!text.trim() && !files.length)} onClick={() => void start()}>
+                  <Button look="fill" className="start" title={held && whatHolds(held)} disabled={busy !== null || !chosen || held !== undefined || (!text.trim() && !files.length)} onClick={() => void start()}>
                     {busy ?? (chosen && !chosen.ready ? "Install and start" : "Start")} <Icon name="up" size="s" />
                   </Button>
                 </div>
