@@ -1,5 +1,6 @@
 // What lies over the page: every dialog, menu and popover, looked at by axe while it is open.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { faults } from "../axe.mjs";
 
 export const STORIES = [
@@ -36,6 +37,52 @@ export const STORIES = [
       await page.goto(`${person.base}/settings`);
       await looked("new token", () => button("New token").click(), page.getByRole("dialog"));
       await looked("new profile", () => button("New profile").click(), page.getByRole("dialog"));
+    },
+  },
+  {
+    name: "news of another session stands above the message, waits under the pointer, and goes with Escape",
+    async tell({ server, visit, pictures }) {
+      const person = await visit();
+      const { page } = person;
+      await person.start("count to 3");
+      await person.idle();
+      const asks = async (name) => {
+        const { sessionId } = await server.api("/api/sessions", { method: "POST", body: { name, options: { permissionMode: "ask" } } });
+        await server.api(`/api/sessions/${sessionId}/messages`, { method: "POST", body: { content: "run: echo asked", idempotencyKey: crypto.randomUUID() } });
+        return sessionId;
+      };
+      const card = (name) => page.locator(".toast").filter({ hasText: `${name} needs you` });
+      const overlap = async () => {
+        const [news, field] = [await page.locator(".toast").last().boundingBox(), await page.locator(".comp").boundingBox()];
+        return news.x < field.x + field.width && field.x < news.x + news.width && news.y < field.y + field.height && field.y < news.y + news.height;
+      };
+      await asks("Invoices");
+      await page.getByRole("alert").filter({ hasText: "Invoices needs you" }).waitFor();
+      assert.deepEqual(await faults(page), []);
+      if (pictures) await page.screenshot({ path: join(pictures, "toast.png") });
+      // Under the pointer it stays longer than it would.
+      await card("Invoices").hover();
+      await page.waitForTimeout(7_000);
+      assert.equal(await card("Invoices").count(), 1);
+      // Wide, without the panel beside, and narrow: never over where somebody writes.
+      for (const width of [1440, 1000, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.mouse.move(5, 5);
+        if (!(await page.locator(".toast").count())) await asks(`At ${width}`);
+        await page.locator(".toast").first().waitFor();
+        await page.locator(".toast").last().hover();
+        assert.equal(await overlap(), false, `at ${width}`);
+        if (pictures) await page.screenshot({ path: join(pictures, `toast-${width}.png`) });
+      }
+      await page.locator("#msg").focus();
+      await page.keyboard.press("Escape");
+      await page.locator(".toast").first().waitFor({ state: "detached" });
+      // The way to it.
+      await page.setViewportSize({ width: 1440, height: 900 });
+      const id = await asks("Migration");
+      await card("Migration").getByRole("button", { name: "Open" }).click();
+      await page.waitForURL(new RegExp(id));
+      assert.equal(await page.locator(".toast").count(), 0);
     },
   },
 ];

@@ -163,4 +163,56 @@ export const STORIES = [
       assert.equal(left.sessions.some((session) => session.name === "Ferry fares"), false);
     },
   },
+  {
+    name: "a file of a name that is there replaces it or is kept beside it, as somebody chooses by keys",
+    async tell({ server, visit, pictures }) {
+      const person = await visit();
+      const { page } = person;
+      const file = (text, name = "sales.csv") => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+      const list = page.getByRole("list", { name: "Attachments" });
+      // Two of one name before there is a session.
+      await page.getByLabel("Files to attach").setInputFiles(file("first"));
+      await page.getByLabel("Files to attach").setInputFiles(file("second"));
+      await list.getByRole("alert").getByText("A file of this name is already there.").waitFor();
+      assert.equal(await page.getByRole("button", { name: /^Start/ }).isDisabled(), true);
+      await list.getByRole("button", { name: "Keep both files named sales.csv" }).click();
+      const id = await person.start("run: cat /user-input/*");
+      await person.sees("first");
+      await person.idle();
+      const kept = async (name) => (await server.file(id, `/user-input/${name}`)).toString();
+      assert.deepEqual([await kept("sales.csv"), await kept("sales (2).csv")], ["first", "second"]);
+      // In the conversation: the question is reached and answered by keys, and the message waits for the answer.
+      await page.getByLabel("Files to attach").setInputFiles(file("third, and longer"));
+      const chip = list.getByRole("listitem");
+      await chip.getByRole("alert").waitFor();
+      await page.getByLabel("Message", { exact: true }).fill("run: cat /user-input/sales.csv");
+      assert.equal(await page.getByRole("button", { name: "Send" }).isDisabled(), true);
+      assert.deepEqual(await faults(page), []);
+      if (pictures) await page.screenshot({ path: join(pictures, "taken.png") });
+      await page.getByLabel("Message", { exact: true }).press("Shift+Tab");
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Shift+Tab");
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Replace the sales.csv that is there");
+      await page.keyboard.press("Enter");
+      await chip.getByText("17 B").waitFor();
+      await page.keyboard.press("Enter");
+      await person.log().getByText("third, and longer").first().waitFor();
+      await person.idle();
+      assert.deepEqual([await kept("sales.csv"), await kept("sales (2).csv")], ["third, and longer", "second"]);
+      // And beside the other two.
+      await page.getByLabel("Files to attach").setInputFiles(file("fourth"));
+      await chip.getByRole("button", { name: "Keep both files named sales.csv" }).click();
+      await chip.getByText("sales (3).csv").waitFor();
+      await chip.getByText("6 B").waitFor();
+      assert.equal(await kept("sales (3).csv"), "fourth");
+      await chip.getByRole("button", { name: "Remove sales (3).csv" }).click();
+      // From the files too, several at once.
+      await page.getByRole("tab", { name: /^Files/ }).click();
+      const pane = page.getByRole("tabpanel");
+      await pane.locator("input[type=file]").setInputFiles([file("fifth"), file("new", "rota.txt")]);
+      await pane.getByRole("alert").getByRole("button", { name: "Replace" }).click();
+      await page.getByText("2 files uploaded").waitFor();
+      assert.deepEqual([await kept("sales.csv"), await kept("rota.txt")], ["fifth", "new"]);
+    },
+  },
 ];

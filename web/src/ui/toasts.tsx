@@ -1,13 +1,15 @@
-// Short news about things that are not on screen; two at most, six seconds, waiting under the pointer.
-import { useRef, useSyncExternalStore } from "react";
+// Short news about things that are not on screen; two at most, six seconds, waiting under the pointer and the focus.
+import { useRef, useSyncExternalStore, type FocusEvent } from "react";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
 import type { IconName } from "./IconSprite";
+import { useClearOf } from "./useClearOf";
 
 export type Toast = {
   title: string;
   text?: string;
   icon?: IconName;
+  /** Somebody is needed: it is told at once, not when a screen reader has nothing else to say. */
   warn?: boolean;
   action?: { label: string; run: () => void };
 };
@@ -36,14 +38,30 @@ function stop(id: number) {
   timers.delete(id);
 }
 
-const start = (id: number) => timers.set(id, setTimeout(() => hide(id), SECONDS * 1000));
+/** In a tab that nobody sees the time does not pass. */
+function start(id: number) {
+  stop(id);
+  const end = () => (document.hidden ? start(id) : hide(id));
+  timers.set(id, setTimeout(end, SECONDS * 1000));
+}
 
 export function toast(news: Toast) {
   lastId += 1;
-  const gone = shown.slice(0, Math.max(0, shown.length - MOST + 1));
-  gone.forEach((old) => stop(old.id));
-  set([...shown.slice(gone.length), { ...news, id: lastId }]);
+  while (shown.length >= MOST) {
+    // One that somebody reads or is about to press stays, if another can go.
+    const gone = shown.find((old) => timers.has(old.id)) ?? shown[0]!;
+    hide(gone.id);
+  }
+  set([...shown, { ...news, id: lastId }]);
   start(lastId);
+}
+
+/** Takes all of them away. Says whether there was one. */
+export function dismissToasts(): boolean {
+  const all = shown;
+  all.forEach((news) => stop(news.id));
+  if (all.length > 0) set([]);
+  return all.length > 0;
 }
 
 export function Toasts() {
@@ -54,19 +72,33 @@ export function Toasts() {
     },
     () => shown,
   );
+  const box = useRef<HTMLDivElement>(null);
+  const cameFrom = useRef<Element | null>(null);
+  useClearOf(box, ".dock-in", all.length > 0);
+  const onFocus = (event: FocusEvent) => {
+    if (!box.current?.contains(event.relatedTarget)) cameFrom.current = event.relatedTarget;
+  };
+  // What had the focus goes away with it: back to where it came from, not to the top of the page.
+  const leave = (act: () => void) => {
+    const hadFocus = box.current?.contains(document.activeElement);
+    act();
+    const back = cameFrom.current?.isConnected ? cameFrom.current : document.getElementById("main");
+    if (hadFocus) (back as HTMLElement | null)?.focus();
+  };
+  const cards = (isUrgent: boolean) => all.filter((news) => Boolean(news.warn) === isUrgent).map((news) => <ToastCard key={news.id} news={news} leave={leave} />);
+  // Both are there before anything is in them: a screen reader tells only what comes into what it knows.
   return (
-    <div className="toasts" role="status" aria-label="News">
-      {all.map((news) => (
-        <ToastCard key={news.id} news={news} />
-      ))}
+    <div className="toasts" ref={box} onFocus={onFocus} onKeyDown={(event) => event.key === "Escape" && (event.preventDefault(), leave(dismissToasts))}>
+      <div role="alert">{cards(true)}</div>
+      <div role="status" aria-label="News">{cards(false)}</div>
     </div>
   );
 }
 
-function ToastCard({ news }: { news: Shown }) {
+function ToastCard({ news, leave }: { news: Shown; leave: (act: () => void) => void }) {
   const card = useRef<HTMLDivElement>(null);
   const resume = () => {
-    if (!card.current?.matches(":hover, :focus-within")) start(news.id);
+    if (card.current && !card.current.matches(":hover, :focus-within")) start(news.id);
   };
   return (
     <div
@@ -79,15 +111,15 @@ function ToastCard({ news }: { news: Shown }) {
     >
       <Icon name={news.icon ?? "check"} className="tic" />
       <div className="grow">
-        <b>{news.title}</b>
-        {news.text && <p>{news.text}</p>}
-        {news.action && (
-          <button type="button" className="toast-act" onClick={() => { hide(news.id); news.action?.run(); }}>
-            {news.action.label}
-          </button>
-        )}
+        <b><bdi>{news.title}</bdi></b>
+        {news.text && <p><bdi>{news.text}</bdi></p>}
       </div>
-      <Button icon="x" aria-label="Dismiss" onClick={() => hide(news.id)} />
+      {news.action && (
+        <button type="button" className="toast-act" onClick={() => { leave(() => hide(news.id)); news.action?.run(); }}>
+          {news.action.label}
+        </button>
+      )}
+      <Button icon="x" className="tiny" aria-label={`Dismiss: ${news.title}`} onClick={() => leave(() => hide(news.id))} />
     </div>
   );
 }

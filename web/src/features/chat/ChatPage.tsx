@@ -5,7 +5,6 @@ import { agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
 import { Confirm } from "~/ui/Confirm";
 import { Failed, Skeleton, TryAgain } from "~/ui/Notice";
-import { toast } from "~/ui/toasts";
 import { Composer } from "../composer/Composer";
 import { ModelPicker } from "../composer/ModelPicker";
 import { ForkDialog } from "../sessions/ForkDialog";
@@ -49,6 +48,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
   const [ask, setAsk] = useState<Ask>(null);
   const [renaming, setRenaming] = useState(false);
   const [stopping, setStopping] = useState<string | null>(null);
+  const [unstopped, setUnstopped] = useState<string | null>(null);
   const [panel, setPanel] = usePanelOpen(sessionId, tab);
   const end = useRef<() => void>(() => {});
   const waiting = useLive(sessionId, ["approvals"], (one) => one.state.approvals.values());
@@ -67,9 +67,10 @@ function Loaded({ sessionId, tab, subagent }: Props) {
   const stop = () => {
     if (!live.activeRun || stopping === live.activeRun.runId) return;
     setStopping(live.activeRun.runId);
+    setUnstopped(null);
     live.interrupt().catch((error: unknown) => {
       setStopping(null);
-      toast({ title: "The run was not stopped", text: error instanceof Error ? error.message : undefined, warn: true, icon: "alert" });
+      setUnstopped(error instanceof Error ? error.message : String(error));
     });
   };
   const again = () => {
@@ -140,6 +141,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
         <section className="chat" aria-label="Conversation">
           <OfflineBar connection={live.connection} onRetry={live.retry} />
           <Conversation store={store} versions={versions} running={running}>
+            {unstopped !== null && running && <p className="dlg-bad" role="alert">The run was not stopped: {unstopped} Stop it again.</p>}
             {mayRun ? (
               <Composer
                 store={store}

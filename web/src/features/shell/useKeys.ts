@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { dismissToasts } from "~/ui/toasts";
 import { navigate, sessionPath, useRoute, type Tab } from "~/lib/router";
 import { actionOf, TABS, type KeyAction } from "./keys";
 import type { Page } from "./page";
@@ -31,8 +32,9 @@ export function useKeys(page: Page) {
   }, [page, route]);
 }
 
-/** The second Escape in a row stops what runs. */
+/** Takes news away, and the second in a row stops what runs: all news at once, so that nobody presses twice for them. */
 function escape(event: KeyboardEvent, page: Page, escaped: React.RefObject<number>) {
+  dismissToasts();
   // Out of the message, to where single letters act.
   if (event.target instanceof Element && event.target.id === "msg") document.querySelector<HTMLElement>("section.chat .scroll")?.focus();
   const twice = event.timeStamp - escaped.current < 800;
