@@ -1,11 +1,15 @@
 // Things that an agent made, of every kind that the page shows, read from the real server.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { faults } from "../axe.mjs";
 import { docx, pdf, PNG, pptx, xlsx } from "../documents.mjs";
 
 const SCRIPT = "<script>top.pwned=1</script><img src=x onerror=top.pwned=1>";
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40" onload="top.pwned=1"><script>top.pwned=1</script><circle cx="20" cy="20" r="18" fill="#0b6a5b"/></svg>`;
+
+/** Made by python-pptx: see the script beside it. */
+const CHARTS = readFileSync(new URL("../../src/features/viewers/fixtures/charts.pptx", import.meta.url));
 
 const FILES = {
   "board.pptx": pptx([
@@ -80,6 +84,47 @@ export const STORIES = [
       await slide(2).getByText("Charter").waitFor();
       await panel.getByRole("button", { name: "Previous slide" }).click();
       await slide(1).getByText("Summer ferries").waitFor();
+    },
+  },
+  {
+    name: "charts and diagrams of a real presentation are drawn, each with its words, and nothing of them runs",
+    async tell({ server, visit, pictures }) {
+      const person = await visit({ width: 1600, height: 1000 });
+      const { page } = person;
+      const id = await person.start("count to 3");
+      await person.idle();
+      await server.put(id, "charts.pptx", CHARTS);
+      await page.reload();
+      await page.getByRole("tab", { name: /^Files/ }).click();
+      await page.getByRole("treeitem", { name: /charts\.pptx/ }).click();
+      const stage = page.locator(".slide-stage");
+      const chart = (words) => stage.getByRole("img", { name: words });
+      const to = async (title) => {
+        await page.getByRole("button", { name: new RegExp(`^Slide \\d+: ${title}$`) }).click();
+        await page.getByRole("region", { name: new RegExp(`: ${title}$`) }).waitFor();
+        if (pictures) await stage.screenshot({ path: join(pictures, `chart-${title.replaceAll(" ", "-")}.png`) });
+      };
+      const marks = { Columns: ["rect", 20], "Stacked columns": ["rect", 20], Bars: ["rect", 3], "Bars of a whole": ["rect", 21], Lines: ["circle", 17], Area: ["path", 3], Pie: ["path", 4], Doughnut: ["path", 3], Scatter: ["circle", 7], Bubbles: ["circle", 3] };
+      for (const [title, [mark, count]] of Object.entries(marks)) {
+        await to(title);
+        await chart(/chart/).waitFor();
+        assert.equal(await chart(/chart/).locator(mark).count(), count, title);
+      }
+      await to("Columns");
+      await chart("Column chart: Load by month, %. Norrvik, Holm, Kråkö.").waitFor();
+      // The tallest bar is the largest value, and stands on the same ground as the others.
+      const bars = await chart(/chart/).locator("rect").evaluateAll((all) => all.slice(0, 6).map((bar) => [Number(bar.getAttribute("height")), Number(bar.getAttribute("y")) + Number(bar.getAttribute("height"))]));
+      assert.equal(Math.max(...bars.map(([height]) => height)), bars[5][0]);
+      assert.ok(bars.every(([, ground]) => Math.abs(ground - bars[0][1]) < 0.1));
+      assert.equal(await stage.getByRole("row", { name: "Jun 99 70 45" }).count(), 1);
+      assert.deepEqual(await faults(page), []);
+      await to("Steps");
+      const steps = await Promise.all(["Load", "Sail", "Unload & clean"].map((text) => stage.getByText(text, { exact: true }).boundingBox()));
+      assert.ok(steps[0].x < steps[1].x && steps[1].x < steps[2].x && Math.abs(steps[0].y - steps[2].y) < 30);
+      await to("Steps without a drawing");
+      await stage.getByText("Unload & clean").waitFor();
+      await to("Radar");
+      await stage.getByText("Chart: not drawn here").waitFor();
     },
   },
 ];

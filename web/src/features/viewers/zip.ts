@@ -40,7 +40,9 @@ export class Zip {
   async xml(path: string): Promise<Document | null> {
     const bytes = await this.read(path);
     if (!bytes) return null;
-    const document = new DOMParser().parseFromString(new TextDecoder().decode(bytes), "application/xml");
+    // What a declaration says about bytes is of no use for a text.
+    const text = new TextDecoder().decode(bytes).replace(/^\s*<\?xml[^>]*\?>/, "");
+    const document = new DOMParser().parseFromString(text, "application/xml");
     if (document.querySelector("parsererror")) throw new Error(`${path} inside it cannot be read.`);
     return document;
   }

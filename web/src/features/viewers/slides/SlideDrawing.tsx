@@ -1,4 +1,5 @@
 import { memo, type CSSProperties } from "react";
+import { ChartDrawing } from "../charts/ChartDrawing";
 import type { Deck, Slide } from "./deck";
 import type { Paragraph } from "./text";
 import type { Form, Shape } from "./shapes";
@@ -10,12 +11,12 @@ type Props = { className: string; deck: Deck; slide: Slide; isSmall?: boolean };
 export const SlideDrawing = memo(function SlideDrawing({ className, deck, slide, isSmall }: Props) {
   return (
     <div className={`drawn ${className}`} aria-hidden={isSmall} style={{ aspectRatio: String(deck.ratio), background: slide.ground ?? undefined, "--ratio": deck.ratio } as CSSProperties}>
-      {slide.shapes.map((shape, at) => <Drawn key={at} deck={deck} shape={shape} />)}
+      {slide.shapes.map((shape, at) => <Drawn key={at} deck={deck} shape={shape} isSmall={isSmall} />)}
     </div>
   );
 });
 
-function Drawn({ deck, shape }: { deck: Deck; shape: Shape }) {
+function Drawn({ deck, shape, isSmall }: { deck: Deck; shape: Shape; isSmall?: boolean }) {
   const place: CSSProperties = {
     left: `${shape.x * 100}%`, top: `${shape.y * 100}%`, width: `${shape.w * 100}%`, height: `${shape.h * 100}%`,
     transform: shape.turn ? `rotate(${shape.turn}deg)` : undefined,
@@ -32,6 +33,8 @@ function Drawn({ deck, shape }: { deck: Deck; shape: Shape }) {
       );
     case "table":
       return <TableBox shape={shape} place={place} pt={pt} />;
+    case "chart":
+      return <span className="shape" style={place}><ChartDrawing chart={shape.chart} width={shape.w * deck.widthPt} height={(shape.h * deck.widthPt) / deck.ratio} ink={shape.ink} isSmall={isSmall} /></span>;
     case "other":
       return <span className="shape not-drawn" style={{ ...place, fontSize: pt(16) }}>{shape.what}: not drawn here</span>;
     case "text":

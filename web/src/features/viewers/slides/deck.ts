@@ -1,6 +1,7 @@
 // Slides of a .pptx file: each with what stands on it, and with what its layout and its master put beneath it.
 import { all, Zip } from "../zip";
 import { colourOf, readTheme, type Theme } from "./colour";
+import { Graphics } from "./graphics";
 import { shapesOf, type Shape, type Source } from "./shapes";
 import { child } from "./text";
 
@@ -35,8 +36,11 @@ type Part = { document: Document; relations: ReadonlyMap<string, string> };
 
 class Reader {
   readonly #parts = new Map<string, Promise<Part | null>>();
+  readonly #graphics: Graphics;
 
-  constructor(private readonly zip: Zip, private readonly usual: Element | undefined, private readonly cx: number, private readonly cy: number) {}
+  constructor(private readonly zip: Zip, private readonly usual: Element | undefined, private readonly cx: number, private readonly cy: number) {
+    this.#graphics = new Graphics(zip);
+  }
 
   async slide(path: string): Promise<Slide> {
     const slide = await this.#part(path);
@@ -46,9 +50,9 @@ class Reader {
     const themePath = master && target(master, "theme/");
     const theme = readTheme(themePath ? await this.zip.xml(themePath) : null, master?.document ?? null);
     const parts = [slide, layout, master].filter((part) => part !== null);
-    const source = this.#source(parts, theme);
+    const source = { ...this.#source(parts, theme), graphics: await this.#graphics.of(slide.document, slide.relations, theme) };
     // What is beneath: ornaments of the master and the layout, never the empty places that they offer.
-    const beneath = parts.slice(1).reverse().flatMap((part) => drawn({ ...source, relations: part.relations }, part, (node) => all(node, "ph").length === 0));
+    const beneath = parts.slice(1).reverse().flatMap((part) => drawn({ ...source, relations: part.relations, graphics: new Map() }, part, (node) => all(node, "ph").length === 0));
     const own = drawn(source, slide);
     const heading = own.find((shape) => shape.kind === "text" && shape.isTitle) ?? own.find((shape) => shape.kind === "text");
     return {
@@ -69,7 +73,7 @@ class Reader {
       const name = !isPlace ? "otherStyle" : /title/i.test(type ?? "") ? "titleStyle" : /dt|ftr|sldNum/.test(type ?? "") ? "otherStyle" : "bodyStyle";
       return [masterStyles && child(masterStyles, name), this.usual].filter((one) => one !== undefined);
     };
-    return { theme, places, styles, relations: slide?.relations ?? new Map(), cx: this.cx, cy: this.cy };
+    return { theme, places, styles, relations: slide?.relations ?? new Map(), graphics: new Map(), cx: this.cx, cy: this.cy };
   }
 
   async #above(part: Part, folder: string): Promise<Part | null> {

@@ -1,6 +1,8 @@
 // What stands on a slide, and where. Enough to read it as it was meant; not every effect.
 import { all } from "../zip";
+import type { Chart } from "../charts/read";
 import { colourOf, type Theme } from "./colour";
+import { graphicId, type Graphic } from "./graphics";
 import { child, paragraphsOf, type Paragraph } from "./text";
 
 /** Places and sizes are parts of the slide, 0 to 1. */
@@ -12,13 +14,14 @@ export type Shape = Frame & (
   | { kind: "picture"; path: string; alt: string }
   | { kind: "line"; colour: string; width: number; isRising: boolean }
   | { kind: "table"; columns: number[]; rows: { height: number; cells: Cell[] }[] }
+  | { kind: "chart"; chart: Chart; ink: string }
   | { kind: "other"; what: string }
 );
 export type Cell = { paragraphs: Paragraph[]; fill: string | null; span: number };
 
 /** The nearest of what describes a placeholder, first: the layout's, then the master's. */
 export type Places = (node: Element) => readonly Element[];
-export type Source = { theme: Theme; places: Places; styles: (node: Element) => readonly Element[]; relations: ReadonlyMap<string, string>; cx: number; cy: number };
+export type Source = { theme: Theme; places: Places; styles: (node: Element) => readonly Element[]; relations: ReadonlyMap<string, string>; graphics: ReadonlyMap<string, Graphic>; cx: number; cy: number };
 
 type Box = { x: number; y: number; w: number; h: number };
 /** From the coordinates of a group to those of the slide. */
@@ -28,6 +31,7 @@ export function shapesOf(tree: Element, source: Source, isDrawn: (node: Element)
   return [...tree.children].flatMap((node): Shape[] => {
     if (!isDrawn(node)) return [];
     if (node.localName === "grpSp") return shapesOf(node, source, isDrawn, within(node, map));
+    if (node.localName === "AlternateContent") return alternative(node, source, isDrawn, map);
     const frame = frameOf(node, source, map);
     if (!frame) return [];
     switch (node.localName) {
@@ -38,11 +42,17 @@ export function shapesOf(tree: Element, source: Source, isDrawn: (node: Element)
       case "cxnSp":
         return line(node, source, frame);
       case "graphicFrame":
-        return table(node, source, frame);
+        return graphic(node, source, frame, map);
       default:
         return [];
     }
   });
+}
+
+/** The same thing in several ways: the last is the one for programs that know little. */
+function alternative(node: Element, source: Source, isDrawn: (node: Element) => boolean, map: Map2): Shape[] {
+  const ways = [...node.children].map((way) => shapesOf(way, source, isDrawn, map));
+  return ways.findLast((shapes) => shapes.length > 0) ?? [];
 }
 
 function within(group: Element, outer: Map2): Map2 {
@@ -76,16 +86,25 @@ function textBox(node: Element, source: Source, frame: Frame): Shape[] {
   const isTitle = /title/i.test(all(node, "ph")[0]?.getAttribute("type") ?? "");
   const lists = chain.slice(1).flatMap((one) => child(one, "txBody") ?? []).flatMap((one) => child(one, "lstStyle") ?? []);
   const styled = child(node, "style");
-  const paragraphs = paragraphsOf(body, { lists: [...lists, ...source.styles(node)], usualSize: isTitle ? 40 : 18, theme: source.theme });
-  const fontColour = styled && child(styled, "fontRef") ? colourOf(child(styled, "fontRef"), source.theme) : null;
+  const colour = styled && child(styled, "fontRef") ? colourOf(child(styled, "fontRef"), source.theme) : null;
+  const paragraphs = paragraphsOf(body, { lists: [...lists, ...source.styles(node)], usualSize: isTitle ? 40 : 18, theme: source.theme, colour });
   const look = lookOf(chain, styled, source.theme);
   if (paragraphs.every((one) => one.runs.length === 0) && !look.fill && !look.line) return [];
   const frames = chain.flatMap((one) => child(one, "txBody") ?? []).flatMap((one) => child(one, "bodyPr") ?? []);
   const say = (name: string) => frames.find((one) => one.hasAttribute(name))?.getAttribute(name);
-  const inset = (name: string, usual: number) => Number(say(name) ?? usual) / 12_700;
+  const room = textRoom(node);
+  const inset = (name: string, usual: number, at: number) => Math.max(0, Number(say(name) ?? usual) + room[at]!) / 12_700;
   const anchor = ({ ctr: "center", b: "end" } as const)[say("anchor") ?? ""] ?? "start";
-  const coloured = fontColour ? paragraphs.map((one) => ({ ...one, runs: one.runs.map((run) => ({ ...run, colour: run.colour ?? fontColour })) })) : paragraphs;
-  return [{ ...frame, kind: "text", paragraphs: coloured, look, anchor, isTitle, insets: [inset("tIns", 45_720), inset("rIns", 91_440), inset("bIns", 45_720), inset("lIns", 91_440)] }];
+  return [{ ...frame, kind: "text", paragraphs, look, anchor, isTitle, insets: [inset("tIns", 45_720, 0), inset("rIns", 91_440, 1), inset("bIns", 45_720, 2), inset("lIns", 91_440, 3)] }];
+}
+
+/** How far the text of a diagram's shape stays from its edges: above, right, below, left. Others have no room of their own. */
+function textRoom(node: Element): [number, number, number, number] {
+  const [text, own] = [child(node, "txXfrm"), child(node, "spPr") && child(child(node, "spPr")!, "xfrm")];
+  const [inner, outer] = [text && boxOf(text, "off", "ext"), own && boxOf(own, "off", "ext")];
+  // One that is turned has its room turned with it; it is read well enough without.
+  if (!inner || !outer || text?.hasAttribute("rot")) return [0, 0, 0, 0];
+  return [inner.y - outer.y, outer.x + outer.w - inner.x - inner.w, outer.y + outer.h - inner.y - inner.h, inner.x - outer.x];
 }
 
 const FORMS: Record<string, Form> = { ellipse: "ellipse", roundRect: "round", round2SameRect: "round", triangle: "triangle", rtTriangle: "triangle", diamond: "diamond", chevron: "chevron", homePlate: "arrow", rightArrow: "arrow", hexagon: "hexagon" };
@@ -118,9 +137,29 @@ function line(node: Element, { theme }: Source, frame: Frame): Shape[] {
   return [{ ...frame, kind: "line", colour: look.line ?? theme.get("tx1") ?? "#444444", width: look.lineWidth, isRising }];
 }
 
-function table(node: Element, source: Source, frame: Frame): Shape[] {
+/** What a frame holds: a table in itself, or something in a part of its own. */
+function graphic(node: Element, source: Source, frame: Frame, map: Map2): Shape[] {
   const found = all(node, "tbl")[0];
-  if (!found) return [{ ...frame, kind: "other", what: all(node, "chart").length > 0 ? "Chart" : "Drawing" }];
+  if (found) return table(found, node, source, frame);
+  const held = source.graphics.get(graphicId(node) ?? "");
+  if (held?.kind === "chart") return [{ ...frame, kind: "chart", chart: held.chart, ink: source.theme.get("tx1") ?? "#404040" }];
+  if (held?.kind === "diagram") return diagram(held, node, source, frame, map);
+  return [{ ...frame, kind: "other", what: all(node, "chart").length > 0 ? "Chart" : "Drawing" }];
+}
+
+function diagram(held: Extract<Graphic, { kind: "diagram" }>, node: Element, source: Source, frame: Frame, map: Map2): Shape[] {
+  const place = child(node, "xfrm") && boxOf(child(node, "xfrm")!, "off", "ext");
+  // Its drawing counts from the corner of its frame, and has no places that a layout fills.
+  const own: Source = { ...source, places: () => [], relations: held.relations, graphics: new Map() };
+  const shapes = held.tree && place ? shapesOf(held.tree, own, undefined, (box) => map({ ...box, x: place.x + box.x, y: place.y + box.y })) : [];
+  if (shapes.length > 0) return shapes;
+  if (held.texts.length === 0) return [{ ...frame, kind: "other", what: "Diagram" }];
+  const size = Math.max(10, Math.min(24, (frame.h * source.cy) / 12_700 / held.texts.length / 1.4));
+  const paragraphs = held.texts.map((text): Paragraph => ({ runs: [{ text, bold: false, italic: false, underline: false, size, colour: null }], bullet: "•", align: "left", indent: size, hang: size, size }));
+  return [{ ...frame, kind: "text", paragraphs, look: { fill: null, line: null, lineWidth: 0, form: "rect" }, anchor: "start", isTitle: false, insets: [4, 7, 4, 7] }];
+}
+
+function table(found: Element, node: Element, source: Source, frame: Frame): Shape[] {
   const sizes = (elements: readonly Element[], name: string) => {
     const all = elements.map((one) => Number(one.getAttribute(name) ?? 0));
     const sum = all.reduce((a, b) => a + b, 0) || 1;

@@ -9,7 +9,7 @@ export type Paragraph = { runs: Run[]; bullet: string | null; align: "left" | "c
 const EMU_PER_PT = 12_700;
 
 /** Where to look for what a paragraph does not say: lists of styles by level, the nearest first. */
-export type Styles = { lists: readonly Element[]; usualSize: number; theme: Theme };
+export type Styles = { lists: readonly Element[]; usualSize: number; theme: Theme; /** What the shape's style says, which goes before what the master says. */ colour?: string | null };
 
 export function paragraphsOf(body: Element | undefined, styles: Styles): Paragraph[] {
   if (!body) return [];
@@ -20,20 +20,22 @@ export function paragraphsOf(body: Element | undefined, styles: Styles): Paragra
   return [...body.children].filter((child) => child.localName === "p").map((node) => {
     const level = Math.min(8, Number(child(node, "pPr")?.getAttribute("lvl") ?? 0));
     counts.length = level + 1;
-    return paragraph(node, level, { ...styles, lists }, scale, counts);
+    return paragraph(node, level, { ...styles, lists }, own.length, scale, counts);
   });
 }
 
-function paragraph(node: Element, level: number, styles: Styles, scale: number, counts: number[]): Paragraph {
+function paragraph(node: Element, level: number, styles: Styles, ownLists: number, scale: number, counts: number[]): Paragraph {
   const look = child(node, "pPr");
   const levels = [look, ...styles.lists.map((list) => child(list, `lvl${level + 1}pPr`) ?? child(list, "defPPr"))].filter((one) => one !== undefined);
   const defaults = levels.flatMap((one) => child(one, "defRPr") ?? []);
+  const nearest = [look, ...styles.lists.slice(0, ownLists).map((list) => child(list, `lvl${level + 1}pPr`))].flatMap((one) => (one && child(one, "defRPr")) ?? []);
+  const colourOfRun = (style: Element | undefined) => (styles.colour ? firstColour([style, ...nearest], styles.theme) ?? styles.colour : firstColour([style, ...defaults], styles.theme));
   const ends = child(node, "endParaRPr");
   const sizeOf = (style: Element | undefined) => (number([style, ...defaults], "sz") ?? styles.usualSize * 100) / 100 * scale;
   const runs = [...node.children].flatMap((part): Run[] => {
     const style = child(part, "rPr");
     const chain = [style, ...defaults];
-    const looks = { bold: flag(chain, "b"), italic: flag(chain, "i"), underline: (word(chain, "u") ?? "none") !== "none", size: sizeOf(style), colour: firstColour(chain, styles.theme) };
+    const looks = { bold: flag(chain, "b"), italic: flag(chain, "i"), underline: (word(chain, "u") ?? "none") !== "none", size: sizeOf(style), colour: colourOfRun(style) };
     if (part.localName === "br") return [{ ...looks, text: "\n" }];
     if (part.localName !== "r" && part.localName !== "fld") return [];
     return [{ ...looks, text: all(part, "t").map((text) => text.textContent ?? "").join("") }];
