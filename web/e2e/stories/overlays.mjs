@@ -83,6 +83,14 @@ export const STORIES = [
       await card("Migration").getByRole("button", { name: "Open" }).click();
       await page.waitForURL(new RegExp(id));
       assert.equal(await page.locator(".toast").count(), 0);
+      // What waits to be allowed is not shown as done.
+      await page.getByRole("group", { name: "Approval request" }).waitFor();
+      assert.equal(await person.log().locator(".node use[href='#i-check']").count(), 0);
+      // What waited before somebody came is no news.
+      await page.goto(`${person.base}/`);
+      await page.getByRole("navigation", { name: "Session list" }).getByText(/^Asks:/).first().waitFor();
+      await page.waitForTimeout(1_000);
+      assert.equal(await page.locator(".toast").count(), 0);
     },
   },
 ];

@@ -23,4 +23,7 @@ test("a time is said as shortly as the day allows", () => {
   expect(when(new Date(2026, 10, 15, 9, 5).getTime(), now)).toBe("09:05");
   expect(when(new Date(2026, 10, 14, 23, 59).getTime(), now)).toBe("Sat");
   expect(when(new Date(2026, 9, 3).getTime(), now)).toBe("3 Oct");
+  expect(when(new Date(2026, 10, 16, 9, 5).getTime(), now)).toBe("Mon");
+  expect(when(new Date(2026, 11, 15, 9, 5).getTime(), now)).toBe("15 Dec");
+  expect(when(new Date(2027, 10, 15).getTime(), now)).toBe("15 Nov 2027");
 });

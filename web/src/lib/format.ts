@@ -44,13 +44,13 @@ export function span(ms: number): string {
   return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
 }
 
-/** When something was, as short as it can be said: 12:29 today, Sat this week, 3 Nov before that. */
+/** When something was or will be, as short as it can be said: 12:29 today, Sat within a week, 3 Nov else, with its year if it is far. */
 export function when(time: string | number, now: number = Date.now()): string {
   const at = new Date(time);
   const days = Math.floor((midnight(now) - midnight(at.getTime())) / 86_400_000);
-  if (days <= 0) return `${two(at.getHours())}:${two(at.getMinutes())}`;
-  if (days < 7) return at.toLocaleDateString("en", { weekday: "short" });
-  return at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  if (days === 0) return `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (Math.abs(days) < 7) return at.toLocaleDateString("en", { weekday: "short" });
+  return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: Math.abs(days) > 300 ? "numeric" : undefined });
 }
 
 function midnight(time: number): number {

@@ -6,6 +6,7 @@ const AGENTS: Record<string, { glyph: AgentGlyph; name: string }> = {
   "gemini-cli": { glyph: "gemini", name: "Gemini CLI" },
   opencode: { glyph: "opencode", name: "OpenCode" },
   codex: { glyph: "codex", name: "Codex" },
+  "codex-acp": { glyph: "codex", name: "Codex over ACP" },
   builtin: { glyph: "warren", name: "Built-in agent" },
   acp: { glyph: "opencode", name: "ACP agent" },
 };

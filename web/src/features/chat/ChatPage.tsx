@@ -4,12 +4,13 @@ import { artifactPath, navigate, sessionPath, versionPath, type Tab } from "~/li
 import { agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
 import { Confirm } from "~/ui/Confirm";
-import { Failed, Skeleton, TryAgain } from "~/ui/Notice";
+import { Failed, Skeleton, Unread } from "~/ui/Notice";
 import { Composer } from "../composer/Composer";
 import { ModelPicker } from "../composer/ModelPicker";
 import { ForkDialog } from "../sessions/ForkDialog";
 import { nameOf } from "../sessions/families";
 import { OfflineBar } from "../shell/OfflineBar";
+import { NoticePage } from "../shell/NoticePage";
 import { usePage } from "../shell/page";
 import { usePerson } from "../shell/person";
 import { Burger, TopBar } from "../shell/TopBar";
@@ -222,15 +223,12 @@ function Loading() {
 function Missing({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const gone = error instanceof WarrenError && error.status === 404;
   return (
-    <>
-      <header className="top"><Burger /><h1>Session</h1></header>
-      <div className="page">
-        <div className="empty-in">
-          <Failed title={gone ? "There is no such session" : "The session cannot be read"} action={gone ? <Button look="line" onClick={() => navigate("/")}>Start a new one</Button> : <TryAgain onAgain={onRetry} />}>
-            {gone ? "It was deleted, or it is not yours to see." : error instanceof Error ? error.message : String(error)}
-          </Failed>
-        </div>
-      </div>
-    </>
+    <NoticePage title="Session">
+      {gone ? (
+        <Failed title="There is no such session" action={<Button look="line" onClick={() => navigate("/")}>Start a new one</Button>}>It was deleted, or it is not yours to see.</Failed>
+      ) : (
+        <Unread title="The session cannot be read" error={error} onAgain={onRetry}>Its agent goes on working.</Unread>
+      )}
+    </NoticePage>
   );
 }

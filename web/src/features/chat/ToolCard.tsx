@@ -5,7 +5,6 @@ import { useOpened } from "~/lib/opened";
 import { visible } from "~/lib/ansi";
 import { DiffView } from "~/ui/DiffView";
 import { Icon } from "~/ui/Icon";
-import type { IconName } from "~/ui/IconSprite";
 import { Markdown } from "~/ui/Markdown";
 import { useChat } from "./context";
 import { Output } from "./Output";
@@ -26,7 +25,7 @@ export const ToolCard = memo(function ToolCard({ tool, live }: { tool: Tool; liv
   const [open, setOpen] = useOpened(use.id, usual);
   const card = open || usual;
   return (
-    <Step look={failed ? "bad" : held ? "rg0" : running ? (use.status === "pending" ? "rg0" : "run") : card ? "rg0" : ""} icon={iconOf(line.icon, line.kind, failed, stopped, running)}>
+    <Step look={failed ? "bad" : held ? "rg0" : running ? (use.status === "pending" ? "rg0" : "run") : card ? "rg0" : ""} icon={stopped ? "stop" : failed ? "x" : line.kind === "run" && !held && !running && isDone(tool) ? "check" : line.icon}>
       <details className={`tool ${card ? "card" : ""}`} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <b>{line.verb}</b>
@@ -44,11 +43,8 @@ export const ToolCard = memo(function ToolCard({ tool, live }: { tool: Tool; liv
   );
 });
 
-function iconOf(icon: IconName, kind: string, failed: boolean, stopped: boolean, running: boolean): IconName {
-  if (stopped) return "stop";
-  if (failed) return "x";
-  return kind === "run" && !running ? "check" : icon;
-}
+/** It ended, as far as anybody knows. One that waits to be allowed may be complete as a block, and has not begun. */
+const isDone = ({ use, result }: Tool): boolean => result !== undefined || use.status === "success";
 
 type ResultProps = { tool: Tool; diffs: ReturnType<typeof diffsOf>; failed: boolean; stopped: boolean; kind: ReturnType<typeof lineOf>["kind"] };
 

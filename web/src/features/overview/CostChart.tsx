@@ -48,4 +48,4 @@ export function CostChart({ spent }: { spent: readonly Spent[] }) {
   );
 }
 
-const axis = (value: number) => (value >= 1 || value === 0 ? `$${Number(value.toFixed(1))}` : `$${value.toFixed(2)}`);
+const axis = (value: number) => (value >= 1 || value === 0 ? `$${Number(value.toFixed(1))}` : value >= 0.01 ? `$${value.toFixed(2)}` : `$${Number(value.toPrecision(2))}`);

@@ -5,7 +5,7 @@ import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Skeleton, Unread } from "~/ui/Notice";
 import { inWords } from "../shell/isolation";
-import { answers, findingsOf, type Findings } from "./doctor";
+import { answers, findingsOf, formatName, type Findings } from "./doctor";
 
 /** What this machine can give its sandboxes, and what would make it better. */
 export function DoctorBox() {
@@ -34,7 +34,7 @@ function Report({ found }: { found: Findings }) {
       <li><Icon name={usable ? "check" : "x"} size="s" className={usable ? "ok" : "no"} />{usable ? inWords(guards) : "A sandbox could not be started"}<span className="rt">{found.program}</span></li>
       {guards.map((guard) => <li key={guard.name} className="guard"><Icon name={guard.state === "on" ? "check" : "alert"} size="s" className={guard.state === "on" ? "ok" : "wr"} />{guard.name}<span className="rt">{guard.words}</span></li>)}
       {hints.map((hint) => <li key={hint.problem}><Icon name="alert" size="s" className="wr" /><span className="advice"><span>{hint.problem}</span><small className="muted">{hint.hint}</small></span></li>)}
-      {models.map((model) => <li key={model.format} className="guard"><Icon name="check" size="s" className="ok" />Model calls, {model.format}<span className="rt">{answers(model)}</span></li>)}
+      {models.map((model) => <li key={model.format} className="guard"><Icon name="check" size="s" className="ok" />Model calls, {formatName(model.format)}<span className="rt">{answers(model)}</span></li>)}
       {agents.length > 0 && <li className="guard"><Icon name="check" size="s" className="ok" />Agents known<span className="rt">{agents.map(agentName).join(", ")}</span></li>}
     </ul>
   );

@@ -22,6 +22,11 @@ export function findingsOf(found: Record<string, unknown>): Findings {
   };
 }
 
+const FORMATS: Record<string, string> = { OpenAiChat: "OpenAI chat", OpenAiResponses: "OpenAI responses" };
+
+/** What people call a wire format. */
+export const formatName = (format: string): string => (Object.hasOwn(FORMATS, format) ? FORMATS[format]! : format);
+
 /** Who answers calls of one wire format. */
 export function answers(model: Model): string {
   if (model.target === "demo") return "the demo model, which needs no key";

@@ -108,7 +108,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
             <p className="sub">This link is for reading only. Pick a session on the left.</p>
           ) : (
             <>
-              <Agents offered={offered} chosen={chosen?.name} onChoose={setAgent} />
+              {agents.state === "loading" ? <AgentsToCome /> : <Agents offered={offered} chosen={chosen?.name} onChoose={setAgent} />}
               <div className="comp" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); add([...event.dataTransfer.files]); }} onPaste={(event) => event.clipboardData.files.length && (event.preventDefault(), add([...event.clipboardData.files]))}>
                 <Uploads
                   uploads={files.map((one) => one.upload)}
@@ -162,6 +162,15 @@ export function StartPage({ text: given = "" }: { text?: string }) {
 export function titleOf(text: string): string {
   const line = text.trim().split("\n")[0]!.replace(/\s+/g, " ");
   return line.length > 60 ? `${line.slice(0, 59).replace(/\s\S*$/, "")}…` : line;
+}
+
+/** Room for the agents until they are known, so that what is below stays where it is. */
+function AgentsToCome() {
+  return (
+    <div className="agents" role="status" aria-label="Loading">
+      {Array.from({ length: 5 }, (_, at) => <span key={at} className="agc to-come" />)}
+    </div>
+  );
 }
 
 type AgentsProps = { offered: readonly AgentItem[]; chosen: string | undefined; onChoose: (name: string) => void };

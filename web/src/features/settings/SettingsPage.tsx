@@ -30,7 +30,7 @@ export function SettingsPage() {
           <div className="box">
             <div className="h"><h2 className="grow">You</h2></div>
             <ul className="al">
-              <li><b>Signed in as</b><span className="rt"><bdi>{person.name}</bdi> · {scopeWords(person.scope)} <Button look="line" onClick={() => void signOut()}>Sign out</Button></span></li>
+              <li><b className="whitespace-nowrap">Signed in as</b><span className="rt"><bdi>{person.name}</bdi> · {scopeWords(person.scope)} <Button look="line" onClick={() => void signOut()}>Sign out</Button></span></li>
               <li><b>Theme</b><span className="rt"><Segment label="Theme" value={theme} onChange={setTheme} choices={[{ value: "light", label: "Light" }, { value: "dark", label: "Dark" }]} /></span></li>
             </ul>
             {failed && <p className="dlg-bad m-3" role="alert">{failed}</p>}

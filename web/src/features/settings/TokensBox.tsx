@@ -25,13 +25,13 @@ export function TokensBox() {
       {list.data && tokens.length === 0 && <Empty icon="key">No token yet. Make one for each person and program, so that one can be revoked alone.</Empty>}
       {tokens.length > 0 && (
         <table className="tbl num">
-          <thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Made</th><th scope="col">Ends</th><th scope="col"><span className="vh">Revoke</span></th></tr></thead>
+          <thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col" className="hide-s">Made</th><th scope="col">Ends</th><th scope="col"><span className="vh">Revoke</span></th></tr></thead>
           <tbody>
             {tokens.map((token) => (
               <tr key={token.tokenId}>
                 <td><bdi className="nm">{token.name}</bdi></td>
                 <td>{scopeWords(token.scope)}</td>
-                <td>{when(token.createdAt)}</td>
+                <td className="hide-s">{when(token.createdAt)}</td>
                 <td>{token.expiresAt ? when(token.expiresAt) : "never"}</td>
                 <td>{scope === "admin" && <Button aria-label={`Revoke ${token.name}`} onClick={() => setOpen(token)}>Revoke</Button>}</td>
               </tr>

@@ -11,9 +11,9 @@ import { Palette } from "../palette/Palette";
 import { Sidebar } from "../sessions/Sidebar";
 import { StartPage } from "../sessions/StartPage";
 import { KeysDialog } from "./KeysDialog";
+import { asPage, NoticePage } from "./NoticePage";
 import { PageContext, type Page } from "./page";
 import { DoctorPage, OverviewPage, SettingsPage } from "./parts";
-import { Burger } from "./TopBar";
 import { useAnnouncer } from "./useAnnouncer";
 import { useKeys } from "./useKeys";
 import { useOthersNeedYou } from "./useOthersNeedYou";
@@ -48,7 +48,7 @@ export function Shell() {
         <Sidebar />
         {drawer && <button type="button" className="drawer-scrim" aria-label="Close the sessions" onClick={() => setDrawer(false)} />}
         <main className="main" id="main" tabIndex={-1}>
-          <Guard key={route.at === "session" ? route.sessionId : route.at}>
+          <Guard key={route.at === "session" ? route.sessionId : route.at} frame={asPage("Warren")}>
             <View key={route.at === "home" ? `home ${started.n}` : route.at} route={route} text={started.text} />
           </Guard>
           <MobileBar route={route} />
@@ -81,14 +81,9 @@ function View({ route, text }: { route: Route; text: string }) {
 
 function Nowhere() {
   return (
-    <>
-      <header className="top"><Burger /><h1>Not here</h1></header>
-      <div className="page">
-        <div className="empty-in">
-          <Failed title="There is no such page" action={<Button look="line" onClick={() => navigate("/")}>Start a session</Button>}>The address leads nowhere.</Failed>
-        </div>
-      </div>
-    </>
+    <NoticePage title="Not here">
+      <Failed title="There is no such page" action={<Button look="line" onClick={() => navigate("/")}>Start a session</Button>}>The address leads nowhere.</Failed>
+    </NoticePage>
   );
 }
 

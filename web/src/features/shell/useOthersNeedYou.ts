@@ -3,14 +3,16 @@ import { useEffect, useRef } from "react";
 import { navigate, sessionPath } from "~/lib/router";
 import { toast } from "~/ui/toasts";
 import { nameOf } from "../sessions/families";
-import { useAsking } from "../sessions/useAsking";
+import { useAllAsked } from "../sessions/useAsking";
 
 /** Says when a session that is not in view begins to wait for a person. */
 export function useOthersNeedYou(current: string | null) {
-  const { sessions } = useSessionList();
-  const asking = useAsking(sessions);
+  const { sessions, status } = useSessionList();
+  const asking = useAllAsked(sessions);
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
+    // What was there when the page was opened is no news: the list says it.
+    if (asking === null || status.state !== "ready") return;
     const before = known.current;
     known.current = new Set(asking.map((approval) => approval.approvalId));
     for (const approval of asking) {
@@ -24,5 +26,5 @@ export function useOthersNeedYou(current: string | null) {
         action: { label: "Open", run: () => navigate(sessionPath(approval.sessionId)) },
       });
     }
-  }, [asking, sessions, current]);
+  }, [asking, sessions, status, current]);
 }

@@ -58,9 +58,8 @@ export function VersionNode(props: Props) {
         <span className="rt num">
           {files === 0 ? "no file" : plural(files, "file")}
           <br />
-          {added > 0 && <span className="plus">+{added} </span>}
-          {changed > 0 && <span>~{changed} </span>}
-          {removed > 0 && <span className="minus">−{removed}</span>}
+          {/* In words: signs would be taken for lines. */}
+          {[added > 0 && `${added} new`, changed > 0 && `${changed} changed`, removed > 0 && `${removed} removed`].filter(Boolean).join(", ")}
         </span>
         {isSelected && <Acts {...props} onOpen={setOpen} />}
       </div>

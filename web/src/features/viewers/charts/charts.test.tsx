@@ -68,9 +68,9 @@ test("what a file claims to have is not believed, and numbers without end are no
 test("places that are far away, below nought or broken are left out, and there is an end to how much is drawn", () => {
   const far = read(`<c:lineChart><c:ser><c:val><c:numCache><c:pt idx="999999999"><c:v>1</c:v></c:pt><c:pt idx="-1"><c:v>1</c:v></c:pt><c:pt idx="x"><c:v>1</c:v></c:pt><c:pt idx="1"><c:v>7</c:v></c:pt></c:numCache></c:val></c:ser></c:lineChart>`)!;
   expect(far.plots[0]!.series[0]!.values).toEqual([null, 7]);
-  const many = read(`<c:barChart>${series(...Array.from({ length: 60 }, (_, at) => String(at))).repeat(60)}</c:barChart>`)!;
-  // Forty series of sixty, and the legend.
-  expect(count(drawn(many), "<rect")).toBeLessThanOrEqual(40 * 60 + 40);
+  const many = read(`<c:barChart>${series("1", "2", "3").repeat(60)}</c:barChart>`)!;
+  // Forty series of three, and the legend.
+  expect(count(drawn(many), "<rect")).toBeLessThanOrEqual(40 * 3 + 40);
 });
 
 test("texts stay texts, whatever is in them", () => {
