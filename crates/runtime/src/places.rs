@@ -71,6 +71,28 @@ impl Places {
         replace_instructions(&self.instructions, instructions)
     }
 
+    /// Whether the workspace is there with all that new ones are given.
+    pub(crate) fn has_workspace(&self) -> bool {
+        self.workspace.exists() && !self.begun().exists()
+    }
+
+    /// Notes that the workspace is new. Until it is [whole](Self::workspace_is_whole), whoever finds it begins anew.
+    pub(crate) fn begin_workspace(&self) -> io::Result<()> {
+        fs::File::create(self.begun()).map(drop)
+    }
+
+    /// The workspace has all that new ones are given.
+    pub(crate) fn workspace_is_whole(&self) -> io::Result<()> {
+        match fs::remove_file(self.begun()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
+    fn begun(&self) -> PathBuf {
+        self.workspace_directory.join("begun")
+    }
+
     /// Which version the directories hold, as far as that was noted.
     pub(crate) fn held(&self) -> Option<Held> {
         let note = fs::read_to_string(self.note()).ok()?;

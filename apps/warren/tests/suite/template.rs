@@ -41,6 +41,38 @@ async fn outputs(client: &TestClient, session: SessionId) -> String {
 }
 
 #[tokio::test]
+async fn a_workspace_that_was_given_only_a_part_of_the_template_gets_all_of_it() {
+    let template = tempfile::tempdir().expect("a directory");
+    make_template(template.path());
+    let mut server = start_with(template.path()).await;
+    let session = server.admin().session_create().await;
+    server.admin().post(&format!("/api/sessions/{session}/sandbox/start"), &json!({})).await;
+    let workspace = server.directory().join("workspaces").join(session.to_string());
+    let is_given = async {
+        while !workspace.join("tree/outputs/web/src/page.js").exists() || workspace.join("begun").exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), is_given).await.expect("it is given, and that is over");
+    server.kill().await;
+    // As if the server had been killed before.
+    fs::remove_dir_all(workspace.join("tree/outputs/web")).expect("removed");
+    fs::write(workspace.join("begun"), "").expect("written");
+    server.restart().await;
+    let told = outputs(&server.admin(), session).await;
+    assert!(told.contains("./web/src/page.js") && told.contains("# As the template has it"), "{told}");
+    // What somebody removes later stays removed.
+    let client = server.admin();
+    client.run(session, "run: rm outputs/web/src/page.js").await;
+    client
+        .post(&format!("/api/sessions/{session}/sandbox/stop"), &json!({}))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let told = outputs(&client, session).await;
+    assert!(!told.contains("page.js"), "{told}");
+}
+
+#[tokio::test]
 async fn a_new_session_starts_with_the_operators_template_and_it_is_nobodys_work() {
     let template = tempfile::tempdir().expect("a directory");
     make_template(template.path());

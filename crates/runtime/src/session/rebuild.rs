@@ -41,7 +41,7 @@ impl Rebuild<'_> {
     /// Sees to it that the directories are what the latest version says. Nothing may use them yet.
     pub(super) async fn run(&self) -> Result<Workspace, StartFailure> {
         let Rebuild { identity, shared, places, .. } = self;
-        let there = || if places.workspace.exists() { Workspace::Known } else { Workspace::New };
+        let there = || if places.has_workspace() { Workspace::Known } else { Workspace::New };
         let latest = latest(identity, shared).await.map_err(|error| failed(&error))?;
         let Some(latest) = latest else { return Ok(there()) };
         if is_shared(&shared.parts.store, identity.workspace).await.map_err(|error| failed(&error))? {

@@ -143,7 +143,7 @@ pub(super) async fn start(
         FilesAt::Host => Some(rebuild.run().await?),
         FilesAt::Guest => alone(&door, &identity).map(|()| None)?,
     };
-    prepare(&places, &layout).await?;
+    prepare(&places, &layout, rebuilt).await?;
     let mounts =
         Mounts { knowledge: knowledge(&identity, &shared).await, ..mounts(&places, &installed, &packages) };
     let spec = spec(id, uid, mounts, &shared, &packages);
@@ -164,6 +164,7 @@ pub(super) async fn start(
         furnished.await.map_err(|error| StartFailure::new(ErrorCode::SandboxError, error.as_ref()))?;
     let laid_out = lay_out(&sandbox.guest, &layout, workspace).await;
     laid_out.map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))?;
+    complete(places, rebuilt).await?;
     report_end(&sandbox, &tasks, signals);
     Ok(Started {
         sandbox,
@@ -287,15 +288,36 @@ async fn uid_of(identity: &Identity, shared: &Shared) -> Result<u32, StartFailur
 }
 
 /// Makes the directories that hold the session's. The instructions are the server's own: the sandbox sees them
-/// read-only, so plain file calls are safe here.
-async fn prepare(places: &Places, layout: &[LayoutFile]) -> Result<(), StartFailure> {
-    let own = places.clone();
+/// read-only, so plain file calls are safe here. `workspace` is what is known of one that is a directory of the host.
+async fn prepare(
+    places: &Places,
+    layout: &[LayoutFile],
+    workspace: Option<Workspace>,
+) -> Result<(), StartFailure> {
     let files: Vec<LayoutFile> =
         layout.iter().filter(|file| file.place == Place::Instructions).cloned().collect();
-    let written = tokio::task::spawn_blocking(move || own.prepare(&files)).await;
+    let places = places.clone();
+    on_disk(move || {
+        places.prepare(&files)?;
+        if workspace == Some(Workspace::New) { places.begin_workspace() } else { Ok(()) }
+    })
+    .await
+}
+
+/// Whatever happens from here on, a new workspace has all that it is given.
+async fn complete(places: Places, workspace: Option<Workspace>) -> Result<(), StartFailure> {
+    if workspace == Some(Workspace::New) {
+        on_disk(move || places.workspace_is_whole()).await
+    } else {
+        Ok(())
+    }
+}
+
+async fn on_disk(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> Result<(), StartFailure> {
     let failed =
         |error: &(dyn std::error::Error + 'static)| StartFailure::new(ErrorCode::SandboxError, error);
-    written.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
 }
 
 /// What the session's project knows, with its index as the files are. What comes later is seen by sandboxes that run.
