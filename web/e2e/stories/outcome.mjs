@@ -147,7 +147,8 @@ export const STORIES = [
         await doctor.getByText(hint, { exact: true }).first().waitFor();
       }
       assert.ok(models.length > 0 && agents.includes("builtin"));
-      for (const model of models) await doctor.getByText(`Model calls, ${model.format}`).waitFor();
+      const called = { OpenAiChat: "OpenAI chat", OpenAiResponses: "OpenAI responses" };
+      for (const model of models) await doctor.getByText(`Model calls, ${called[model.format] ?? model.format}`).waitFor();
       await doctor.getByText("the demo model, which needs no key").first().waitFor();
       await doctor.getByText("Claude Code", { exact: false }).waitFor();
       await page.goto(new URL("/overview", page.url()).href);

@@ -158,7 +158,7 @@ export const STORIES = [
       await list.getByRole("link", { name: /Ferry fares/ }).focus();
       await page.keyboard.press("Delete");
       await page.getByRole("dialog", { name: /Delete/ }).getByRole("button", { name: "Delete" }).click();
-      await list.getByText("Ferry fares").waitFor({ state: "detached" });
+      await list.getByRole("link", { name: /Ferry fares/ }).waitFor({ state: "detached" });
       const left = await server.api("/api/sessions");
       assert.equal(left.sessions.some((session) => session.name === "Ferry fares"), false);
     },
