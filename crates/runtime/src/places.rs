@@ -1,8 +1,7 @@
 //! Where sessions and workspaces live on the host.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     os::unix::fs as unix_fs,
     path::{Path, PathBuf},
 };
@@ -127,11 +126,10 @@ impl Places {
         if self.held() != Some(Held { version, belief: Belief::Certain }) {
             return Ok(());
         }
-        let new = self.note().with_extension("new");
-        let mut file = fs::File::create(&new)?;
-        file.write_all(version.to_string().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, self.note())
+        // Cut off behind the version: nothing is made in a directory that somebody may be removing.
+        let note = fs::OpenOptions::new().write(true).open(self.note())?;
+        note.set_len(version.to_string().len() as u64)?;
+        note.sync_all()
     }
 
     /// From now on the directories are not believed. On disk when it returns.

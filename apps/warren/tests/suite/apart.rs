@@ -19,7 +19,6 @@ const MAKE: &str = "run: mkdir -p src/deep empty 'odd name' outputs && head -c 7
     && printf 'one\\n' > src/a.txt && chmod 640 src/a.txt && touch -d '2001-02-03 04:05:06' src/a.txt \
     && printf '#!/bin/sh\\necho hi\\n' > run.sh && chmod 755 run.sh && : > 'odd name/nothing' && chmod 500 'odd name' \
     && ln -s src/a.txt link && ln -s /nowhere/at/all broken && truncate -s 5M sparse && chmod 750 src/deep \
-    && echo shut > shut.txt && chmod 000 shut.txt && mkdir -p closed/in && echo deep > closed/in/x && chmod 300 closed \
     && echo out > outputs/out.txt && echo kept > ~/note && chmod 600 ~/note && echo given > /user-input/data.csv";
 
 /// What they look like: kind, mode, size, time and target of each, and what is in it.
@@ -89,6 +88,8 @@ async fn files_that_went_with_their_sandbox_come_back_from_the_version_byte_for_
     client.run(session, "remember the word ananas").await;
     let made = client.run(session, MAKE).await;
     assert_eq!(made.last().unwrap().kind(), "run_completed", "{}", printed(&made));
+    let shut = "run: echo shut > shut.txt && chmod 000 shut.txt && mkdir -p closed/in && echo deep > closed/in/x && chmod 300 closed";
+    client.run(session, shut).await;
     let before = look(&client, session).await;
     assert!(before.contains("workspace/broken l 777") && before.contains("/nowhere/at/all"), "{before}");
     assert_nothing_is_here(&server);
