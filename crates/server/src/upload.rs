@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use futures::TryStreamExt as _;
+use futures::{Stream, TryStreamExt as _};
 use multer::{Field, Multipart};
 use tokio_util::io::StreamReader;
 use warren_domain::{ErrorCode, SessionId};
@@ -32,9 +32,7 @@ pub(crate) struct Upload<'a> {
     runtime: &'a dyn Runtime,
     session: SessionId,
     directory: String,
-    /// What may still come.
-    files_left: usize,
-    bytes_left: u64,
+    room: Room,
     names: BTreeSet<String>,
     written: Vec<FileEntry>,
 }
@@ -46,23 +44,8 @@ impl<'a> Upload<'a> {
         session: SessionId,
         directory: String,
     ) -> Result<Self, Failure> {
-        let (n_files, n_bytes) = if is_user_input(&directory) {
-            let before = runtime.files().file_walk(session, USER_INPUT).await?;
-            let files = before.entries.iter().filter(|entry| entry.kind == FileKind::File);
-            files.fold((0, 0), |(n, bytes), entry| (n + 1, bytes + entry.size_bytes))
-        } else {
-            // In the workspace nobody can tell what was uploaded from what was made: there the sandbox's disk is the limit.
-            (0, 0)
-        };
-        Ok(Self {
-            runtime,
-            session,
-            directory,
-            files_left: MAX_FILES.saturating_sub(n_files),
-            bytes_left: MAX_SESSION.saturating_sub(n_bytes),
-            names: BTreeSet::new(),
-            written: Vec::new(),
-        })
+        let room = Room::of(runtime, session, &directory, None).await?;
+        Ok(Self { runtime, session, directory, room, names: BTreeSet::new(), written: Vec::new() })
     }
 
     /// Takes all parts. If one cannot be taken, none of this upload stays.
@@ -94,16 +77,14 @@ impl<'a> Upload<'a> {
         if !self.names.insert(name.clone()) {
             return Err(Failure::bad_request(format!("the form has `{name}` twice")));
         }
-        if self.files_left == 0 {
-            return Err(too_large(format!("a session takes {MAX_FILES} uploaded files"))
-                .hint("remove some with `DELETE …/fs?path=/user-input/NAME`"));
-        }
-        self.files_left -= 1;
-        let passed = Arc::new(AtomicU64::new(0));
-        let source = Box::new(StreamReader::new(Box::pin(counted(part, passed.clone(), self.bytes_left))));
+        self.room.take_file()?;
+        let broken = |error: multer::Error| io::Error::other(format!("the form broke off: {error}"));
+        let (part, passed) = (part.map_err(broken), Arc::new(AtomicU64::new(0)));
+        let part = counted(part, passed.clone(), self.room.bytes_left);
+        let source = Box::new(StreamReader::new(Box::pin(part)));
         let path = format!("{}/{name}", self.directory.trim_end_matches('/'));
         let written = self.runtime.files().file_write(self.session, &path, FileWrite::New, source).await?;
-        self.bytes_left = self.bytes_left.saturating_sub(passed.load(Ordering::Relaxed));
+        self.room.bytes_left = self.room.bytes_left.saturating_sub(passed.load(Ordering::Relaxed));
         self.written.push(written);
         Ok(())
     }
@@ -122,15 +103,68 @@ impl<'a> Upload<'a> {
     }
 }
 
-/// The bytes of a part, until there are too many of them.
+/// Writes one file where uploads are counted. What it replaces does not count.
+pub(crate) async fn put(
+    runtime: &dyn Runtime,
+    session: SessionId,
+    path: &str,
+    how: FileWrite,
+    body: impl Stream<Item = io::Result<bytes::Bytes>> + Send + Unpin + 'static,
+) -> Result<FileEntry, Failure> {
+    let mut room = Room::of(runtime, session, path, Some(path)).await?;
+    room.take_file()?;
+    let body = counted(body, Arc::new(AtomicU64::new(0)), room.bytes_left);
+    let source = Box::new(StreamReader::new(Box::pin(body)));
+    Ok(runtime.files().file_write(session, path, how, source).await?)
+}
+
+/// What may still come.
+struct Room {
+    files_left: usize,
+    bytes_left: u64,
+}
+
+impl Room {
+    /// Beneath `directory`, if `replaced` is gone.
+    async fn of(
+        runtime: &dyn Runtime,
+        session: SessionId,
+        directory: &str,
+        replaced: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let (n_files, n_bytes) = if is_user_input(directory) {
+            let before = runtime.files().file_walk(session, USER_INPUT).await?;
+            let is_replaced = |entry: &FileEntry| replaced.is_some_and(|path| is_same(path, &entry.path));
+            let files =
+                before.entries.iter().filter(|entry| entry.kind == FileKind::File && !is_replaced(entry));
+            files.fold((0, 0), |(n, bytes), entry| (n + 1, bytes + entry.size_bytes))
+        } else {
+            // In the workspace nobody can tell what was uploaded from what was made: there the sandbox's disk is the limit.
+            (0, 0)
+        };
+        Ok(Self {
+            files_left: MAX_FILES.saturating_sub(n_files),
+            bytes_left: MAX_SESSION.saturating_sub(n_bytes),
+        })
+    }
+
+    fn take_file(&mut self) -> Result<(), Failure> {
+        self.files_left = self.files_left.checked_sub(1).ok_or_else(|| {
+            too_large(format!("a session takes {MAX_FILES} uploaded files"))
+                .hint("remove some with `DELETE …/fs?path=/user-input/NAME`")
+        })?;
+        Ok(())
+    }
+}
+
+/// The bytes of a file, until there are too many of them.
 fn counted(
-    part: Field<'static>,
+    file: impl Stream<Item = io::Result<bytes::Bytes>> + Send,
     passed: Arc<AtomicU64>,
     session_left: u64,
-) -> impl futures::Stream<Item = io::Result<bytes::Bytes>> + Send {
+) -> impl Stream<Item = io::Result<bytes::Bytes>> + Send {
     let too_much = |what: String| io::Error::new(io::ErrorKind::FileTooLarge, what);
-    let broken = |error: multer::Error| io::Error::other(format!("the form broke off: {error}"));
-    part.map_err(broken).and_then(move |piece| {
+    file.and_then(move |piece| {
         let now = passed.fetch_add(piece.len() as u64, Ordering::Relaxed) + piece.len() as u64;
         let checked = if now > MAX_FILE {
             Err(too_much(format!("a file has at most {MAX_FILE} bytes")))
@@ -143,8 +177,16 @@ fn counted(
     })
 }
 
+/// Whether two paths are the same, however they are written.
+fn is_same(one: &str, other: &str) -> bool {
+    let names = |path: &'_ str| -> Vec<String> {
+        path.split('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
+    };
+    names(one) == names(other)
+}
+
 /// Whether a directory is where uploads are counted, however it is written.
-fn is_user_input(directory: &str) -> bool {
+pub(crate) fn is_user_input(directory: &str) -> bool {
     let first = directory.split('/').find(|name| !matches!(*name, "" | "."));
     directory.starts_with('/') && first == Some(&USER_INPUT[1..])
 }

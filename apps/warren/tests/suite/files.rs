@@ -207,6 +207,30 @@ async fn a_form_of_files_goes_into_a_real_sandbox_all_of_it_or_nothing() {
     assert_eq!(nowhere.refusal(), (403, "FORBIDDEN"));
 }
 
+#[tokio::test]
+async fn what_is_put_beside_uploads_counts_as_one_and_what_it_replaces_does_not() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let put = async |name: &str, body: Vec<u8>| {
+        let path = format!("/api/sessions/{session}/fs?path=/user-input/{name}");
+        client.send(client.request(Method::PUT, &path).body(body)).await
+    };
+    for n in 0..20 {
+        put(&format!("{n}.txt"), b"small".to_vec()).await.expect(StatusCode::OK);
+    }
+    assert_eq!(put("20.txt", b"one more".to_vec()).await.refusal(), (413, "TOO_LARGE"));
+    put("19.txt", b"another".to_vec()).await.expect(StatusCode::OK);
+    let read = get(&client, session, "fs/read?path=/user-input/19.txt").await;
+    assert_eq!(read, json!("another"), "what is replaced makes room for it");
+    let path = format!("/api/sessions/{session}/fs?path=/user-input/./19.txt");
+    let large = client.request(Method::PUT, &path).body(vec![0; 50_000_001]).send().await;
+    // Who is still sending may not hear why.
+    assert!(large.is_err() || large.is_ok_and(|answer| answer.status() == StatusCode::PAYLOAD_TOO_LARGE));
+    let read = get(&client, session, "fs/read?path=/user-input/19.txt").await;
+    assert_eq!(read, json!("another"), "and it is as it was");
+}
+
 /// Asks for a preview and goes in, as a browser does; gives the host and the cookie.
 pub(super) async fn enter(server: &TestServer, session: SessionId, id: &str) -> (String, String) {
     let client = server.admin();

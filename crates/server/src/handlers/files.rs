@@ -13,7 +13,7 @@ use crate::{
     failure::Failure,
     file_answer::{self, Shown, etag},
     respond::{self, Answer},
-    upload::Upload,
+    upload::{self, Upload, is_user_input},
 };
 
 pub(crate) async fn list(call: Call) -> Answer {
@@ -43,8 +43,12 @@ pub(crate) async fn put(call: Call) -> Answer {
     let path = path(&call).to_owned();
     let how = how(&call, session, &path).await?;
     let body = call.take_stream()?;
-    let source = Box::new(StreamReader::new(body));
-    let written = call.runtime().files().file_write(session, &path, how, source).await?;
+    let written = if is_user_input(&path) {
+        upload::put(call.runtime(), session, &path, how, body).await?
+    } else {
+        let source = Box::new(StreamReader::new(body));
+        call.runtime().files().file_write(session, &path, how, source).await?
+    };
     let tag = etag(&written);
     let mut response = respond::ok(&item(written))?;
     if let Ok(tag) = tag.parse() {
