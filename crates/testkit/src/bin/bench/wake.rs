@@ -25,12 +25,13 @@ pub(crate) async fn measure(table: &mut Table) {
         ("wake, 100 MB workspace, directory kept", Directories::Kept),
         ("wake, 100 MB workspace, directory rebuilt", Directories::Removed),
     ];
-    measure_with(table, Setup::new(), &here).await;
+    measure_with(table, Setup::new(), &here, "≤ 300 ms").await;
     let apart = [("wake, 100 MB workspace, files in the sandbox alone", Directories::Kept)];
-    measure_with(table, Setup::new().config("[sandbox]\nfiles = \"guest\""), &apart).await;
+    // Every byte goes through the guest: nothing is promised of that.
+    measure_with(table, Setup::new().config("[sandbox]\nfiles = \"guest\""), &apart, "").await;
 }
 
-async fn measure_with(table: &mut Table, setup: Setup, cases: &[(&str, Directories)]) {
+async fn measure_with(table: &mut Table, setup: Setup, cases: &[(&str, Directories)], promised: &str) {
     let mut server = setup.start().await;
     let client = server.admin();
     let session = client.session_create().await;
@@ -43,7 +44,7 @@ async fn measure_with(table: &mut Table, setup: Setup, cases: &[(&str, Directori
     for (what, directories) in cases {
         let times = wake(&server, session, *directories).await;
         let reference = format!("p99 {}; empty workspace {}", millis(times.at(99)), millis(bare.at(50)));
-        table.row(&format!("{what}, p50"), millis(times.at(50)), reference, "≤ 300 ms");
+        table.row(&format!("{what}, p50"), millis(times.at(50)), reference, promised);
     }
     server.stop().await;
 }
