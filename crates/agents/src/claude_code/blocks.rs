@@ -37,6 +37,7 @@ pub(super) enum Said {
 }
 
 /// What a tool answered.
+#[derive(Clone)]
 pub(super) struct ToolAnswer {
     pub(super) call: String,
     pub(super) output: Value,
@@ -99,6 +100,16 @@ pub(super) fn said(part: Part<'_>, origin: Origin<'_>, counts: &mut Counts) -> S
     }
 }
 
+/// How Claude Code begins to tell that the API failed. Older versions say so in no other way while they run.
+const FAILURES: [&str; 6] = [
+    "API Error",
+    "Prompt is too long",
+    "Invalid API key",
+    "Credit balance is too low",
+    "Claude AI usage limit reached",
+    "There's an issue with the selected model",
+];
+
 /// Whose words a line of the assistant really has.
 pub(super) enum Author {
     Model,
@@ -110,12 +121,12 @@ pub(super) enum Author {
 
 /// Whose words they are.
 pub(super) fn author(line: &Line<'_>, origin: Origin<'_>, parts: &[Part<'_>]) -> Author {
-    let is_error = line.is_api_error || (origin.model == SYNTHETIC && line.error().is_some());
-    if !is_error && origin.model != SYNTHETIC {
+    if !line.is_api_error && origin.model != SYNTHETIC {
         return Author::Model;
     }
     let text = parts.iter().map(|part| &*part.text).collect::<Vec<_>>().join("\n");
-    if is_error {
+    let is_failure = FAILURES.iter().any(|head| text.starts_with(head));
+    if line.is_api_error || line.error().is_some() || is_failure {
         return Author::Program(Block::Error {
             id: BlockId(format!("{}-error", origin.message)),
             timestamp: origin.at,

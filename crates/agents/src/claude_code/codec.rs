@@ -11,7 +11,7 @@ mod system;
 mod tasks;
 mod turn;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 use warren_domain::{AgentType, Block, BlockId, ConversationId, Draft, EventBody, Timestamp, Usage};
@@ -41,6 +41,8 @@ pub(super) struct ClaudeCodec {
     open: Option<OpenMessage>,
     /// Whether the API's own stream is part of the output.
     has_stream: bool,
+    /// What each message used, where nothing is streamed.
+    messages: BTreeMap<String, Usage>,
     /// Blocks that wait until the open message is whole.
     held: Vec<Draft>,
     /// In each thread, the message whose blocks come last.
@@ -103,6 +105,7 @@ impl ClaudeCodec {
             early: Some(Vec::new()),
             open: None,
             has_stream: false,
+            messages: BTreeMap::new(),
             held: Vec::new(),
             speakers: HashMap::new(),
             calls: HashMap::new(),
@@ -219,6 +222,7 @@ impl Codec for ClaudeCodec {
         self.release_early(out);
         self.discard_open("the agent ended before it was whole", out);
         self.flush(out);
+        self.end_untold_agents(at, out);
         self.asks.withdraw_all(out);
         self.turn.exited(exit, out);
     }

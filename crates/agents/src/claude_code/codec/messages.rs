@@ -8,8 +8,8 @@ use crate::{
     Output,
     claude_code::{
         blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
-        native::Line,
-        user::{Words, words},
+        native::{Line, SYNTHETIC},
+        user::{Words, is_summary, words},
     },
 };
 
@@ -27,6 +27,9 @@ impl ClaudeCodec {
         let id = &*id;
         let mut counts = self.speaks(&thread, id, at, out);
         let (model, parts) = (&*message.model, message.content.into_parts());
+        if let (Some(tokens), false) = (message.usage, self.has_stream || model == SYNTHETIC) {
+            self.messages.insert(id.to_owned(), tokens.usage(model));
+        }
         match author(line, Origin { message: id, model, at }, &parts) {
             Author::Model => self.release_early(out),
             Author::Program(block) => return self.program_said(complete(thread, block), out),
@@ -62,7 +65,9 @@ impl ClaudeCodec {
         }
         let Some(body) = body else { return Ok(()) };
         let outcome = if blocks::has_unknown(&body) { Err(Unreadable) } else { Ok(()) };
-        if let (Some(block), true) = (self.compaction.take(), line.is_hidden) {
+        if let Some(block) = self.compaction.take()
+            && (line.is_hidden || is_summary(&body))
+        {
             self.summarised(block, blocks::content(body).to_text(), out);
             return outcome;
         }
@@ -79,7 +84,7 @@ impl ClaudeCodec {
         if thread.is_main() {
             self.take_up_prompt(at, out);
             if self.open.as_ref().is_some_and(|open| open.id != id) {
-                self.discard_open("another answer took its place", out);
+                self.give_up_open(out);
             }
         }
         let speaker = self.speakers.entry(speaker_name(thread).to_owned()).or_default();
@@ -93,6 +98,13 @@ impl ClaudeCodec {
             return counts;
         }
         speaker.counts
+    }
+
+    /// What is being written is taken back where it stands: it may wait for what was said before it.
+    fn give_up_open(&mut self, out: &mut Vec<Output>) {
+        let mut early = self.early.take();
+        self.discard_open("another answer took its place", early.as_mut().unwrap_or(out));
+        self.early = early;
     }
 
     /// Claude Code itself answers: sometimes before it repeats what it was told.

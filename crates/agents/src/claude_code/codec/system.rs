@@ -106,6 +106,7 @@ impl ClaudeCodec {
         self.release_early(out);
         self.discard_open("the turn ended before it was whole", out);
         self.flush(out);
+        self.end_untold_agents(at, out);
         if let Some(usage) = self.spent(&result) {
             let model = usage.model.clone();
             let body =
@@ -120,8 +121,18 @@ impl ClaudeCodec {
     /// What was spent in this process, with all subagents. After a resume Claude Code counts on from what was before,
     /// so that only what was seen here can be told.
     fn spent(&self, result: &TurnResult) -> Option<warren_domain::Usage> {
-        let models = result.model_usage.as_ref().filter(|models| !models.is_empty() && !self.is_resumed)?;
         let cost_usd = result.total_cost_usd.unwrap_or_default();
-        Some(warren_domain::Usage { cost_usd, ..total(models) })
+        match &result.model_usage {
+            Some(models) if !models.is_empty() && !self.is_resumed => {
+                Some(warren_domain::Usage { cost_usd, ..total(models) })
+            }
+            // Of older versions only the messages say it.
+            None if !self.has_stream && !self.messages.is_empty() => {
+                let mut sum = warren_domain::Usage::default();
+                self.messages.values().for_each(|usage| sum.add(usage));
+                Some(warren_domain::Usage { cost_usd, ..sum })
+            }
+            _ => None,
+        }
     }
 }

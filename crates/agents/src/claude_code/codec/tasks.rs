@@ -25,6 +25,8 @@ pub(super) struct AgentThread {
     stage: Stage,
     /// The last thing it said: its report, if it ends with that.
     last_text: Option<String>,
+    /// How its task ended, as long as nothing else told of it.
+    ended: Option<BlockStatus>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -95,9 +97,27 @@ impl ClaudeCodec {
     pub(super) fn task_updated(&mut self, raw: &[u8]) {
         let Some(task) = read::<Task>(raw) else { return };
         let status = task.patch.and_then(|patch| patch.status);
-        if status.is_some_and(|status| !matches!(status.as_str(), "pending" | "running")) {
-            self.turn.task_ended(&task.task_id);
+        let Some(status) = status.filter(|status| !matches!(status.as_str(), "pending" | "running")) else {
+            return;
+        };
+        self.turn.task_ended(&task.task_id);
+        let agent = self.agents.values_mut().find(|agent| agent.thread.id.as_str() == task.task_id);
+        if let Some(agent) = agent {
+            agent.ended = Some(ended_as(Some(&status)));
         }
+    }
+
+    /// Ends the background tasks whose end is told to nobody but the model, as some versions do within a turn.
+    pub(super) fn end_untold_agents(&mut self, at: Timestamp, out: &mut Vec<Output>) {
+        let is_answered = |call: &str| self.calls.get(call).is_some_and(|call| call.is_answered);
+        let mut untold: Vec<(String, Ending)> = Vec::new();
+        for (call, agent) in self.agents.iter_mut().filter(|(call, _)| is_answered(call)) {
+            let Some(status) = agent.ended.take() else { continue };
+            let output = agent.last_text.take().map(Value::String);
+            untold.push((call.clone(), Ending { status, output, duration_ms: None }));
+        }
+        untold.sort_by(|(one, _), (other, _)| one.cmp(other));
+        untold.iter().for_each(|(call, ending)| self.end_agent(call, ending, at, out));
     }
 
     /// A task ended. The answer of a call that waited for it says so itself.
@@ -109,9 +129,8 @@ impl ClaudeCodec {
             return;
         }
         let report = self.agents.get_mut(&call).and_then(|agent| agent.last_text.take()).or(task.summary);
-        let is_success = task.status.as_deref() == Some("completed");
         let ending = Ending {
-            status: if is_success { BlockStatus::Success } else { BlockStatus::Error },
+            status: ended_as(task.status.as_deref()),
             output: report.map(Value::String),
             duration_ms: task.usage.and_then(|usage| usage.duration_ms),
         };
@@ -222,7 +241,7 @@ impl ClaudeCodec {
         let name = own_name.or(name).unwrap_or_else(|| "general-purpose".to_owned());
         let thread = Thread { id: ConversationId(id).bounded(), name: Some(name) };
         let task = task.unwrap_or(own_task);
-        let agent = AgentThread { thread, task, stage: Stage::Announced, last_text: None };
+        let agent = AgentThread { thread, task, stage: Stage::Announced, last_text: None, ended: None };
         self.agents.insert(call.to_owned(), agent);
     }
 
@@ -250,6 +269,11 @@ impl ClaudeCodec {
             None => false,
         }
     }
+}
+
+/// How a task ended, by what Claude Code calls it.
+fn ended_as(status: Option<&str>) -> BlockStatus {
+    if status == Some("completed") { BlockStatus::Success } else { BlockStatus::Error }
 }
 
 impl Task {

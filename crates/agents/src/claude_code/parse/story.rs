@@ -9,13 +9,16 @@ use super::{
 use crate::claude_code::{
     agents::{Ending, Fate, agent_answer, end_block},
     blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
-    native::{Attachment, CompactMetadata, Kind, Line, QUIET_SYSTEM, SYNTHETIC, Tokens},
+    native::{Attachment, CompactMetadata, Kind, Line, Part, QUIET_SYSTEM, SYNTHETIC, Tokens},
     scan::{read, text},
     user::{self, TaskEnd, Words, words},
 };
 
 /// How many blocks may stand between a compaction and its summary.
 const NEAR: usize = 4;
+
+/// How many answers may wait for their calls.
+const MAX_EARLY: usize = 64;
 
 /// A line that cannot be understood.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub(super) struct Story {
     pub(super) agents: Vec<AgentCall>,
     /// Blocks that came between those of one message. In the conversation a message's blocks stand together.
     held: Vec<(u32, Block)>,
+    /// Those of them that answer calls which are not there yet.
+    early: Vec<EarlyAnswer>,
     keeps_messages_whole: bool,
     /// The message whose blocks come last, and its place.
     message: (String, usize),
@@ -54,6 +59,14 @@ pub(super) struct AgentCall {
     pub(super) agent_id: Option<String>,
     /// How and when it ended.
     pub(super) ended: Option<(BlockStatus, Timestamp)>,
+}
+
+/// An answer that stands before the line of its call, as lines that are written at the same time may.
+struct EarlyAnswer {
+    owner: u32,
+    answer: ToolAnswer,
+    beside: Option<Vec<u8>>,
+    at: Timestamp,
 }
 
 #[derive(Default)]
@@ -123,6 +136,8 @@ impl Story {
         let at = line.time().unwrap_or_default();
         let id = message.name(line);
         let id = &*id;
+        let parts = message.content.into_parts();
+        let early = self.awaited(&parts);
         let place = self.begin_message(id);
         let model = &*message.model;
         let state = &mut self.messages[place];
@@ -131,7 +146,6 @@ impl Story {
             model.clone_into(&mut state.model);
         }
         let mut counts = state.counts;
-        let parts = message.content.into_parts();
         match author(line, Origin { message: id, model, at }, &parts) {
             Author::Model => {}
             Author::Program(block) => return self.push(owner, block),
@@ -147,7 +161,26 @@ impl Story {
             }
         }
         self.messages[place].counts = counts;
+        for early in early {
+            self.answer(early.owner, early.answer, early.beside.as_deref(), early.at);
+        }
         outcome
+    }
+
+    /// Takes back the answers that came before these calls.
+    fn awaited(&mut self, parts: &[Part<'_>]) -> Vec<EarlyAnswer> {
+        if self.early.is_empty() {
+            return Vec::new();
+        }
+        let is_awaited = |call: &str| parts.iter().any(|part| part.id == call && part.tool_use_id.is_empty());
+        let awaited: Vec<EarlyAnswer> =
+            self.early.extract_if(.., |early| is_awaited(&early.answer.call)).collect();
+        for early in &awaited {
+            let is_its = |block: &Block| matches!(block, Block::ToolResult { tool_use_id, .. } if *tool_use_id == early.answer.call);
+            let place = self.held.iter().rposition(|(_, block)| is_its(block));
+            place.map(|place| self.held.remove(place));
+        }
+        awaited
     }
 
     fn user(&mut self, line: &mut Line<'_>) -> Result<(), Misread> {
@@ -269,7 +302,14 @@ impl Story {
                     self.hold(owner, answer.block(at));
                 }
             }
-            _ => self.hold(owner, answer.block(at)),
+            _ => {
+                let beside = beside.map(<[u8]>::to_vec);
+                self.held.push((owner, answer.clone().block(at)));
+                if self.early.len() == MAX_EARLY {
+                    self.early.remove(0);
+                }
+                self.early.push(EarlyAnswer { owner, answer, beside, at });
+            }
         }
     }
 
@@ -324,7 +364,7 @@ impl Story {
 
     /// Adds a block that is not part of a message of the assistant.
     fn hold(&mut self, owner: u32, block: Block) {
-        if self.keeps_messages_whole {
+        if self.keeps_messages_whole || !self.held.is_empty() {
             self.held.push((owner, block));
         } else {
             self.blocks.push(block);
@@ -333,6 +373,7 @@ impl Story {
     }
 
     fn flush(&mut self) {
+        self.early.clear();
         for (owner, block) in self.held.drain(..) {
             self.blocks.push(block);
             self.owners.push(owner);
