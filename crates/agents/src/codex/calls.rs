@@ -54,9 +54,19 @@ fn function(namespace: Option<&str>, name: &str, arguments: Value, cwd: &str) ->
             Some(text) => Tool::patch(changes(text, cwd), "pending"),
             None => Tool::new(name, arguments, None),
         },
+        "list_mcp_resources" | "list_mcp_resource_templates" | "read_mcp_resource" => {
+            let server = text(&arguments, "server").unwrap_or("codex").to_owned();
+            Tool::mcp(&server, name, arguments, None)
+        }
+        "view_image" => image(text(&arguments, "path").unwrap_or_default(), cwd),
         "update_plan" => Tool { end: None, ..plan(list(&arguments, "plan").to_vec()) },
         _ => Tool::new(name, arguments, None),
     }
+}
+
+/// A look at a picture, as Codex tells of it.
+fn image(path: &str, cwd: &str) -> Tool {
+    Tool::new("image_view", json!({"path": absolute(path, cwd)}), None)
 }
 
 /// Words for the shell; some models call the patcher that way.
@@ -116,14 +126,24 @@ pub(super) fn end(tool: &Tool, answer: &Value) -> End {
             failed(output)
         }
         "apply_patch" => {
-            let listed = tool.key.split_once('\0').map_or("", |(_, listed)| listed);
+            let listed = tool.key.rsplit_once('\0').map_or("", |(_, listed)| listed);
             End { output: Some(json!(listed)), ..succeeded(output) }
         }
-        "update_plan" if !is_failure(answer, &text) => End::silent(BlockStatus::Success),
+        "update_plan" | "image_view" if !is_failure(answer, &text) => End::silent(BlockStatus::Success),
         _ if exit_code.is_some_and(|code| code != 0) => failed(output),
         _ if exit_code.is_none() && is_failure(answer, &text) => failed(output),
         _ => succeeded(output),
     }
+}
+
+/// Whether a call came to nothing that anybody but the model was told about.
+pub(super) fn is_untold(answer: &Value) -> bool {
+    let text = answer_text(answer);
+    let head = text.lines().next().unwrap_or_default();
+    head.starts_with("unsupported ")
+        || head.starts_with("apply_patch verification failed")
+        || head.starts_with("write_stdin failed")
+        || head.contains("is unavailable in ")
 }
 
 fn succeeded(output: &str) -> End {
@@ -142,6 +162,7 @@ fn is_failure(answer: &Value, text: &str) -> bool {
         || head.starts_with("unsupported ")
         || head.starts_with("failed to ")
         || head.starts_with("err: ")
+        || head.starts_with("execution error: ")
         || head.contains(" failed: ")
         || head.contains("is unavailable in ")
 }

@@ -62,6 +62,8 @@ pub(super) struct CodexCodec {
     spent_before: Option<Tokens>,
     pub(super) model: Option<String>,
     interrupting: bool,
+    /// The last thing that was told of an item is that it was a compaction.
+    has_compaction: bool,
     pub(super) has_ended: bool,
     /// Calls that an old version told of and that have no end yet, how much it told, and whether it is at work.
     pub(super) legacy_calls: HashMap<String, Tool>,
@@ -85,6 +87,7 @@ impl CodexCodec {
             spent_before: None,
             model: None,
             interrupting: false,
+            has_compaction: false,
             has_ended: false,
             legacy_calls: HashMap::new(),
             n_legacy: 0,
@@ -253,6 +256,8 @@ impl CodexCodec {
             }
             "item/started" | "item/completed" => self.item(method, &thread, params, at, &mut drafts),
             "turn/plan/updated" => self.planned(&thread, params, at, &mut drafts),
+            // Some versions tell of it as of an item, and then again.
+            "thread/compacted" if std::mem::take(&mut self.has_compaction) => {}
             "thread/compacted" if self.story.scheme != Scheme::Native => {
                 let what = What::Compaction;
                 let id = format!("compaction-{}", at.as_millis());
@@ -293,6 +298,11 @@ impl CodexCodec {
     fn item(&mut self, method: &str, thread: &str, params: &Value, at: Timestamp, out: &mut Vec<Draft>) {
         let Some(mut item) = params.get("item").and_then(reported::item) else { return };
         item.started = item.started.or(millis(params, "startedAtMs"));
+        // Some versions tell of a turn after what it begins with.
+        if let (What::User { .. } | What::Compaction, Some(turn)) = (&item.what, text(params, "turnId")) {
+            self.story.in_turn(thread, turn, at, out);
+            self.has_compaction = matches!(item.what, What::Compaction);
+        }
         if method == "item/started" {
             return self.story.began(thread, &item, at, out);
         }

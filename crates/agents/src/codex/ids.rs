@@ -23,6 +23,8 @@ pub(super) enum Scheme {
 pub(super) struct Ids {
     pub(super) scheme: Scheme,
     turn: String,
+    /// Whether that turn goes on.
+    in_turn: bool,
     n_turns: u32,
     counts: HashMap<String, u32>,
     known: HashMap<String, String>,
@@ -40,6 +42,22 @@ impl Ids {
         let turn = turn.filter(|turn| !turn.chars().all(|c| c.is_ascii_digit()));
         self.turn = turn.map_or_else(|| format!("turn-{}", self.n_turns), str::to_owned);
         self.known.clear();
+        self.in_turn = true;
+    }
+
+    /// The turn is over.
+    pub(super) fn turn_ended(&mut self) {
+        self.in_turn = false;
+    }
+
+    /// Whether this is the turn that goes on.
+    pub(super) fn is_in(&self, turn: &str) -> bool {
+        self.in_turn && self.turn == turn
+    }
+
+    /// Whether some turn goes on.
+    pub(super) fn in_turn(&self) -> bool {
+        self.in_turn
     }
 
     /// The name of the block of `item`, the same each time until the turn is over.

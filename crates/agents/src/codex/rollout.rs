@@ -4,7 +4,7 @@
 //! things is by those times, since calls stand in the file before the items that ran at once. Older files hold only the
 //! model's items; the oldest hold those without a wrapper, and the very oldest are one JSON document.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use warren_domain::{Content, Timestamp};
@@ -130,7 +130,7 @@ impl Reader {
                 }
                 self.push(Kind::Response, payload);
             }
-            "compacted" => self.push(Kind::Compacted, Value::Null),
+            "compacted" => self.push(Kind::Compacted, payload),
             kind if SILENT.contains(&kind) => {
                 self.cwd = text(&payload, "cwd").map_or(std::mem::take(&mut self.cwd), str::to_owned);
             }
@@ -180,6 +180,8 @@ struct Teller {
     is_exec: bool,
     has_user_messages: bool,
     has_turns: bool,
+    /// Searches are told about by events, which name them.
+    has_searches: bool,
     cwd: String,
     /// Items of calls, by call.
     items: HashMap<String, Item>,
@@ -192,6 +194,7 @@ struct Teller {
     segment: u32,
     turn: Option<String>,
     in_turn: bool,
+    ended_turns: HashSet<String>,
     failure: Option<String>,
     usage: Option<Tokens>,
 }
@@ -215,6 +218,7 @@ impl Teller {
             is_exec: text(&reader.meta, "source") == Some("exec"),
             has_user_messages: any(&["user_message"]),
             has_turns: any(&["task_started", "turn_started"]),
+            has_searches: any(&["web_search_end"]),
             cwd: reader.cwd.clone(),
             items: items.map(|item| (item.id.clone(), item)).collect(),
             answers: answers.collect(),
@@ -224,6 +228,7 @@ impl Teller {
             segment: 0,
             turn: None,
             in_turn: false,
+            ended_turns: HashSet::new(),
             failure: None,
             usage: None,
         }
@@ -234,9 +239,7 @@ impl Teller {
             match entry.kind {
                 Kind::Event => self.event(place, &entry),
                 Kind::Response => self.response(place, &entry),
-                Kind::Compacted if !self.is_paginated => {
-                    self.ended(place, "compaction", &entry, What::Compaction)
-                }
+                Kind::Compacted if !self.is_paginated => self.compacted(place, &entry),
                 Kind::Compacted => {}
             }
         }
@@ -260,10 +263,29 @@ impl Teller {
             }
             _ => {
                 if let Some(item) = stored::item(payload) {
-                    self.item(item, entry.at);
+                    let is_late = match text(payload, "turn_id") {
+                        Some(turn) => self.ended_turns.contains(turn),
+                        None => !self.in_turn && self.has_turns,
+                    };
+                    self.item(item, is_late, entry.at);
                 }
             }
         }
+    }
+
+    /// What was said before was summed up. What the model said to that end is no part of the conversation.
+    fn compacted(&mut self, place: usize, entry: &Entry) {
+        let summary = text(&entry.payload, "message").unwrap_or_default().trim_end();
+        let is_summary = |step: &Step| match step {
+            Step::Ended(Item { what: What::Text(said), .. }) => {
+                !said.trim().is_empty() && summary.ends_with(said.trim())
+            }
+            _ => false,
+        };
+        let is_last =
+            |(segment, _, step): &mut (u32, Timestamp, Step)| *segment == self.segment && is_summary(step);
+        self.steps.pop_if(is_last);
+        self.ended(place, "compaction", entry, What::Compaction);
     }
 
     fn turn_began(&mut self, payload: &Value, at: Timestamp) {
@@ -308,15 +330,16 @@ impl Teller {
     fn turn_ended(&mut self, outcome: TurnOutcome, payload: &Value, at: Timestamp) {
         self.segment += 1;
         self.in_turn = false;
+        self.ended_turns.extend(self.turn.clone());
         self.push(seconds(payload, "completed_at").unwrap_or(at), Step::TurnEnded(outcome));
         self.segment += 1;
     }
 
     /// An item with its times. One that ended after its turn was cut by it: nobody was told its end.
-    fn item(&mut self, item: Item, at: Timestamp) {
+    fn item(&mut self, item: Item, is_late: bool, at: Timestamp) {
         let (started, completed) = (item.started.unwrap_or(at), item.completed.unwrap_or(at));
         match &item.what {
-            What::Tool(_) if !self.in_turn && self.has_turns => {
+            What::Tool(_) if is_late => {
                 self.items.remove(&item.id);
             }
             What::Tool(tool) => {
@@ -335,9 +358,13 @@ impl Teller {
             self.begin(self.is_exec, entry.at);
         }
         let said = text(&entry.payload, "message").unwrap_or_default();
-        let images = list(&entry.payload, "images").iter().map(|url| serde_json::json!({"url": url}));
-        let mut parts = vec![serde_json::json!({"text": said})];
-        parts.extend(images);
+        let of = |key: &str, name: &str| -> Vec<Value> {
+            list(&entry.payload, key).iter().map(|image| serde_json::json!({name: image})).collect()
+        };
+        let images = [of("images", "url"), of("local_images", "path")].concat();
+        // A picture may stand alone.
+        let said = (!said.is_empty() || images.is_empty()).then(|| serde_json::json!({"text": said}));
+        let parts: Vec<Value> = said.into_iter().chain(images).collect();
         let content = reported::content(&parts);
         self.ended(place, "user", entry, What::User { client_id: None, content });
     }
@@ -360,6 +387,9 @@ impl Teller {
             _ => {
                 if let Some((id, tool)) = calls::call(payload, &self.cwd) {
                     self.call(id, tool, entry.at);
+                } else if text(payload, "type") == Some("web_search_call") && !self.has_searches {
+                    let search = What::Tool(reported::web_search(payload, text(payload, "status")));
+                    self.ended(place, "search", entry, search);
                 } else if is_answer(payload) {
                     self.answer(payload, entry.at);
                 }
@@ -391,8 +421,11 @@ impl Teller {
             return;
         }
         let started = item.and_then(|item| item.started);
-        let tool = match item.map(|item| &item.what) {
-            Some(What::Tool(told)) => Tool { end: None, ..told.clone() },
+        let tool = match (item.map(|item| &item.what), self.answers.get(&id)) {
+            (Some(What::Tool(told)), _) => Tool { end: None, ..told.clone() },
+            (_, Some(answer)) if calls::is_untold(answer) => {
+                Tool { key: format!("untold\0{}", tool.key), ..tool }
+            }
             _ => tool,
         };
         if let (Some(answer), true) = (self.answers.get(&id), tool.is_plan) {

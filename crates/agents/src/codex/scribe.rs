@@ -51,13 +51,13 @@ impl Scribe {
     pub(super) fn began(&mut self, item: &Item, at: Timestamp, out: &mut Vec<Draft>) {
         let at = item.started.unwrap_or(at);
         match &item.what {
-            What::Text(_) | What::Thinking(_) => {
+            What::Text(_) | What::Thinking(_) | What::User { .. } | What::Compaction => {
                 self.open.insert(item.id.clone(), Open::Awaited(at));
             }
             What::Tool(tool) => {
                 self.open_tool(&item.id, tool, at, out);
             }
-            What::User { .. } | What::Spawn(_) | What::Compaction | What::Notice(_) | What::Nothing => {}
+            What::Spawn(_) | What::Notice(_) | What::Nothing => {}
         }
     }
 
@@ -65,17 +65,29 @@ impl Scribe {
     pub(super) fn ended(&mut self, item: &Item, at: Timestamp, out: &mut Vec<Draft>) {
         let started = item.started.unwrap_or(at);
         match &item.what {
-            What::User { client_id, content } => self.user(item, client_id.as_deref(), content, started, out),
+            What::User { client_id, content } => {
+                let started = self.awaited_since(item, started);
+                self.user(item, client_id.as_deref(), content, started, out);
+            }
             What::Text(text) => self.written(&item.id, "text", text, started, out),
             What::Thinking(text) => self.written(&item.id, "thinking", text, started, out),
             What::Tool(tool) => self.tool(item, tool, at, out),
             What::Compaction => {
                 let summary = EventBody::ContextCompacted { summary: None, before: None, after: None };
                 out.push(self.draft(summary));
+                let started = self.awaited_since(item, started);
                 self.said(&item.id, SystemSubtype::Status, "Context compacted", started, out);
             }
             What::Notice(text) => self.said(&item.id, SystemSubtype::Error, text, started, out),
             What::Spawn(_) | What::Nothing => {}
+        }
+    }
+
+    /// When an item began that comes whole. Not every version says so again when it ends.
+    fn awaited_since(&mut self, item: &Item, otherwise: Timestamp) -> Timestamp {
+        match self.open.remove(&item.id) {
+            Some(Open::Awaited(at)) => at,
+            _ => otherwise,
         }
     }
 
@@ -115,6 +127,7 @@ impl Scribe {
 
     /// The turn is over: what still works is cut.
     pub(super) fn turn_ended(&mut self, out: &mut Vec<Draft>) {
+        self.ids.turn_ended();
         let mut cut: Vec<Block> = self
             .open
             .drain()

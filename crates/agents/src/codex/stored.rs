@@ -18,6 +18,7 @@ pub(super) fn item(event: &Value) -> Option<Item> {
         ("item_completed", Some(item)) => (text(item, "id")?, what(item)),
         ("exec_command_end", _) => (text(event, "call_id")?, What::Tool(command(event))),
         ("patch_apply_end", _) => (text(event, "call_id")?, What::Tool(patch(event))),
+        ("web_search_end", _) => (text(event, "call_id")?, What::Tool(web_search(event, None))),
         ("mcp_tool_call_end", _) => (text(event, "call_id")?, What::Tool(mcp_end(event))),
         _ => return None,
     };
@@ -41,10 +42,48 @@ fn what(item: &Value) -> What {
         "McpToolCall" => What::Tool(mcp_call(item, status, duration_ms(item))),
         "WebSearch" => What::Tool(web_search(item, None)),
         "CollabAgentToolCall" => collab_call(item, status),
+        "ImageView" => What::Tool(unknown("ImageView", &json!({"path": image_path(item)}))),
+        "EnteredReviewMode" => {
+            What::Tool(unknown("EnteredReviewMode", &json!({"review": text(item, "user_facing_hint")})))
+        }
+        "ExitedReviewMode" => {
+            let review = review(item.get("review_output").unwrap_or(&Value::Null));
+            What::Tool(unknown("ExitedReviewMode", &json!({"review": review})))
+        }
         "ContextCompaction" => What::Compaction,
         "SubAgentActivity" | "HookPrompt" => What::Nothing,
         kind => What::Tool(unknown(kind, item)),
     }
+}
+
+/// Where a picture is; some versions keep it as an address.
+fn image_path(item: &Value) -> &str {
+    let path = text(item, "path").unwrap_or_default();
+    path.strip_prefix("file://").unwrap_or(path)
+}
+
+/// What a review found, in the words in which Codex shows it.
+fn review(output: &Value) -> String {
+    let said = text(output, "overall_explanation").unwrap_or_default().trim();
+    let findings = list(output, "findings");
+    let head = if findings.len() > 1 { "Full review comments:" } else { "Review comment:" };
+    let listed = findings.iter().map(finding).collect::<Vec<_>>().join("\n\n");
+    match (said.is_empty(), findings.is_empty()) {
+        (true, true) => "Reviewer failed to output a response.".to_owned(),
+        (false, true) => said.to_owned(),
+        (true, false) => format!("{head}\n\n{listed}"),
+        (false, false) => format!("{said}\n\n{head}\n\n{listed}"),
+    }
+}
+
+fn finding(finding: &Value) -> String {
+    let field = |name: &str| text(finding, name).unwrap_or_default();
+    let place = finding.get("code_location").unwrap_or(&Value::Null);
+    let lines = place.get("line_range").unwrap_or(&Value::Null);
+    let path = text(place, "absolute_file_path").unwrap_or_default();
+    let (start, end) = (number(lines, "start"), number(lines, "end"));
+    let body: String = field("body").lines().map(|line| format!("\n  {line}")).collect();
+    format!("- {} — {path}:{start}-{end}{body}", field("title"))
 }
 
 fn command(item: &Value) -> Tool {

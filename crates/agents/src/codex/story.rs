@@ -91,7 +91,17 @@ impl Story {
         let scheme = self.scheme;
         let scribe = self.thread(thread, at, out);
         scribe.ids.scheme = scheme;
-        scribe.ids.turn(turn);
+        if turn.is_none_or(|turn| !scribe.ids.is_in(turn)) {
+            scribe.ids.turn(turn);
+        }
+    }
+
+    /// Something is told of a turn, which may be the first that is heard of it.
+    pub(super) fn in_turn(&mut self, thread: &str, turn: &str, at: Timestamp, out: &mut Vec<Draft>) {
+        let is_number = turn.chars().all(|c| c.is_ascii_digit());
+        if self.scheme == Scheme::Order && !is_number && !self.thread(thread, at, out).ids.in_turn() {
+            self.turn_began(thread, Some(turn), at, out);
+        }
     }
 
     /// An item begins.
