@@ -13,8 +13,8 @@ use super::{
 /// Tools that start a subagent.
 const AGENT_TOOLS: [&str; 2] = ["invoke_agent", "delegate_to_agent"];
 
-/// Answers that are written down together have times that differ by no more.
-const TOGETHER_MS: i64 = 3;
+/// Answers that are written down together have times that differ by no more. Between two rounds the model is asked.
+const TOGETHER_MS: i64 = 25;
 
 /// A call, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,11 @@ use super::{
 };
 
 /// Texts of Gemini's own that stand where a person's or a model's would.
-const CONTEXTS: [&str; 2] = ["<session_context>", "<hook_context>"];
+const CONTEXTS: [&str; 3] = [
+    "<session_context>",
+    "<hook_context>",
+    "Your task is to do a deep investigation of the codebase to find all ",
+];
 const GO_ON: [&str; 2] = ["Please continue.", "System: Please continue."];
 const INTERRUPTED: &str = "[The previous response was interrupted before it completed.]";
 

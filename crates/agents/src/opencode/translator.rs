@@ -84,6 +84,8 @@ struct Told {
     parts: Vec<String>,
     /// The block of what the person said, or of why the message ended early.
     shown_as: Option<BlockId>,
+    /// When it ended with an error.
+    failed_at: Option<f64>,
 }
 
 impl Translator {

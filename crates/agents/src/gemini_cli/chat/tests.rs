@@ -163,3 +163,16 @@ fn a_record_nobody_understands_is_told_and_costs_no_other() {
     assert_eq!(chat.read(&document), Heard::Nothing);
     assert_eq!(shown(&chat), ["u", "a"]);
 }
+
+#[test]
+fn what_the_program_tells_its_investigator_begins_no_turn() {
+    let told = "Your task is to do a deep investigation of the codebase to find all relevant files";
+    let chat = chat(&[
+        HEADER.to_owned(),
+        user("u", "do"),
+        user("i", told),
+        agent("a", r#","content":"found","toolCalls":[{"id":"c","name":"x","status":"success"}]"#),
+        agent("b", r#","content":"done""#),
+    ]);
+    assert_eq!(block_ids(&chat), ["prompt-T", "text-T-0", "c", "c-result", "text-T-1"]);
+}

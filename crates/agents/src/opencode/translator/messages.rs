@@ -31,6 +31,7 @@ impl Translator {
                 said: BTreeMap::new(),
                 parts: Vec::new(),
                 shown_as: None,
+                failed_at: None,
             };
             self.messages.insert(info.id.clone(), told);
         }
@@ -84,11 +85,18 @@ impl Translator {
 
     fn fail(&mut self, info: &Message, failure: &Failure, out: &mut Vec<Output>) {
         self.thread(&info.session).failure = Some(failure.clone());
-        let Some(told) = self.messages.get_mut(&info.id).filter(|told| told.shown_as.is_none()) else {
-            return;
-        };
+        let Some(told) = self.messages.get_mut(&info.id) else { return };
         let block = blocks::failure(&info.id, failure, info.time, &told.context);
+        // It is told again when the message is closed.
+        let is_news = match &told.shown_as {
+            Some(id) => id == block.id() && told.failed_at != info.time.completed,
+            None => true,
+        };
+        if !is_news {
+            return;
+        }
         told.shown_as = Some(block.id().clone());
+        told.failed_at = info.time.completed;
         self.emit(&info.session, EventBody::BlockComplete { block }, out);
     }
 
