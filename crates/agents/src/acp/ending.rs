@@ -39,6 +39,8 @@ impl AcpCodec {
         }
         match stop {
             "cancelled" => self.end(TurnEnd::Interrupted, out),
+            // Not every agent that was told to stop says that this is why it did.
+            "end_turn" if self.interrupting => self.end(TurnEnd::Interrupted, out),
             "refusal" => self.fail(ErrorCode::LlmError, "the model refused to go on".to_owned(), at, out),
             reason @ ("max_tokens" | "max_turn_requests") => {
                 let message = format!("the agent stopped before it was done ({reason})");
