@@ -18,7 +18,7 @@ pub(super) fn parse(main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
         let rollout = Rollout::read(bytes, &mut unread);
         library.insert(rollout.thread.clone().unwrap_or_else(|| id.clone()), rollout);
     }
-    let usage = rollout.usage.map(|tokens| tokens.usage(None));
+    let usage = rollout.usage.map(|tokens| tokens.usage(rollout.model.as_deref()));
     let thread = rollout.thread.clone().unwrap_or_else(|| "main".to_owned());
     let mut telling = Telling { story: Story::default(), library, conversations: Conversations::default() };
     telling.tell(&thread, rollout);

@@ -54,6 +54,8 @@ pub(super) struct Rollout {
     pub(super) thread: Option<String>,
     pub(super) steps: Vec<(Timestamp, Step)>,
     pub(super) usage: Option<Tokens>,
+    /// The model that was asked last.
+    pub(super) model: Option<String>,
 }
 
 /// One line that matters.
@@ -99,6 +101,7 @@ fn whole(bytes: &[u8]) -> Option<Value> {
 struct Reader {
     meta: Value,
     cwd: String,
+    model: Option<String>,
     at: Timestamp,
     entries: Vec<Entry>,
 }
@@ -132,6 +135,7 @@ impl Reader {
             }
             "compacted" => self.push(Kind::Compacted, payload),
             kind if SILENT.contains(&kind) => {
+                self.model = text(&payload, "model").map(str::to_owned).or(self.model.take());
                 self.cwd = text(&payload, "cwd").map_or(std::mem::take(&mut self.cwd), str::to_owned);
             }
             _ => unread.note(line),
@@ -170,7 +174,7 @@ impl Reader {
         let thread = text(&self.meta, "id").map(str::to_owned);
         let teller = Teller::new(&self);
         let (steps, usage) = teller.tell(self.entries);
-        Rollout { thread, steps, usage }
+        Rollout { thread, steps, usage, model: self.model }
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use proptest::prelude::{Strategy, any, proptest};
 use serde_json::{Value, json};
 use warren_agents::{Adapter, Codec, Exit, Output, adapter};
-use warren_domain::{Block, Conversations};
+use warren_domain::{Block, Conversations, Draft, EventBody};
 
 use crate::support::{blocks, cases, check_case, files, folded, fuzz, now};
 
@@ -186,6 +186,19 @@ fn live_stream_and_saved_transcript_give_the_same_blocks() {
         let parsed = codex().parse(main, &recording.subagents);
         assert_eq!(parsed.unrecognized, Vec::<String>::new(), "{}", recording.name());
         check_same(&recording, &outputs, &folded(&outputs), &parsed.conversations);
+    }
+}
+
+#[test]
+fn what_was_spent_is_the_same_in_the_stream_and_in_the_file() {
+    for name in ["app-plan", "app-0.140.0-search", "app-0.100.0-shells"] {
+        let recording = recordings().into_iter().find(|it| it.name() == name).expect(name);
+        let spent = recording.decoded().into_iter().rev().find_map(|output| match output {
+            Output::Event(Draft { body: EventBody::MetadataUpdate { usage, .. }, .. }) => Some(usage),
+            _ => None,
+        });
+        let kept = codex().parse(recording.main.as_deref().expect("a rollout"), &[]).usage;
+        assert_eq!(spent, kept, "{name}");
     }
 }
 
