@@ -14,7 +14,9 @@ mod turn;
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
-use warren_domain::{AgentType, Block, BlockId, ConversationId, Draft, EventBody, Timestamp, Usage};
+use warren_domain::{
+    AgentType, Block, BlockId, BlockStatus, ConversationId, Draft, EventBody, Timestamp, Usage,
+};
 
 use super::{
     blocks::Counts,
@@ -51,6 +53,10 @@ pub(super) struct ClaudeCodec {
     calls: HashMap<String, OpenCall>,
     /// Subagents' threads, by the call that started each.
     agents: HashMap<String, AgentThread>,
+    /// The same calls, by the threads that they started.
+    tasks: HashMap<String, String>,
+    /// How tasks ended, by the calls that started them, as long as nothing else told of it.
+    untold: BTreeMap<String, BlockStatus>,
     /// The block of a compaction, until its summary comes.
     compaction: Option<Block>,
     is_resumed: bool,
@@ -110,6 +116,8 @@ impl ClaudeCodec {
             speakers: HashMap::new(),
             calls: HashMap::new(),
             agents: HashMap::new(),
+            tasks: HashMap::new(),
+            untold: BTreeMap::new(),
             compaction: None,
             is_resumed: false,
             usage: Usage::default(),

@@ -25,8 +25,6 @@ pub(super) struct AgentThread {
     stage: Stage,
     /// The last thing it said: its report, if it ends with that.
     last_text: Option<String>,
-    /// How its task ended, as long as nothing else told of it.
-    ended: Option<BlockStatus>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -101,23 +99,25 @@ impl ClaudeCodec {
             return;
         };
         self.turn.task_ended(&task.task_id);
-        let agent = self.agents.values_mut().find(|agent| agent.thread.id.as_str() == task.task_id);
-        if let Some(agent) = agent {
-            agent.ended = Some(ended_as(Some(&status)));
+        if let Some(call) = self.tasks.get(&task.task_id) {
+            self.untold.insert(call.clone(), ended_as(Some(&status)));
         }
     }
 
     /// Ends the background tasks whose end is told to nobody but the model, as some versions do within a turn.
     pub(super) fn end_untold_agents(&mut self, at: Timestamp, out: &mut Vec<Output>) {
-        let is_answered = |call: &str| self.calls.get(call).is_some_and(|call| call.is_answered);
-        let mut untold: Vec<(String, Ending)> = Vec::new();
-        for (call, agent) in self.agents.iter_mut().filter(|(call, _)| is_answered(call)) {
-            let Some(status) = agent.ended.take() else { continue };
-            let output = agent.last_text.take().map(Value::String);
-            untold.push((call.clone(), Ending { status, output, duration_ms: None }));
+        for (call, status) in std::mem::take(&mut self.untold) {
+            match self.calls.get(&call) {
+                Some(open) if open.is_answered => {
+                    let report = self.agents.get_mut(&call).and_then(|agent| agent.last_text.take());
+                    let ending = Ending { status, output: report.map(Value::String), duration_ms: None };
+                    self.end_agent(&call, &ending, at, out);
+                }
+                Some(_) => drop(self.untold.insert(call, status)),
+                // Something else told of it.
+                None => {}
+            }
         }
-        untold.sort_by(|(one, _), (other, _)| one.cmp(other));
-        untold.iter().for_each(|(call, ending)| self.end_agent(call, ending, at, out));
     }
 
     /// A task ended. The answer of a call that waited for it says so itself.
@@ -241,7 +241,8 @@ impl ClaudeCodec {
         let name = own_name.or(name).unwrap_or_else(|| "general-purpose".to_owned());
         let thread = Thread { id: ConversationId(id).bounded(), name: Some(name) };
         let task = task.unwrap_or(own_task);
-        let agent = AgentThread { thread, task, stage: Stage::Announced, last_text: None, ended: None };
+        self.tasks.insert(thread.id.0.clone(), call.to_owned());
+        let agent = AgentThread { thread, task, stage: Stage::Announced, last_text: None };
         self.agents.insert(call.to_owned(), agent);
     }
 
