@@ -75,8 +75,8 @@ impl Playback {
         }
     }
 
-    /// From now on the answer of the recording at `place` waits until it is [released](Self::release), so that something
-    /// can be done in between.
+    /// From now on the answer of the recording at `place` does not end until it is [released](Self::release), so that
+    /// something can be done while whoever asked still listens.
     pub fn hold(&self, place: usize) {
         self.held.send_modify(|held| _ = held.insert(place));
     }
@@ -120,9 +120,7 @@ impl Playback {
         };
         match verdict {
             Verdict::Recorded(place, recording) => {
-                // This playback sends, so that it cannot be closed.
-                let _ = self.held.subscribe().wait_for(|held| !held.contains(&place)).await;
-                let answer = play(&recording).await;
+                let answer = play(&recording, self.way_to_end(place)).await;
                 Ok((recording.model.clone(), answer))
             }
             Verdict::Diverged => Err(Refusal::new(
@@ -132,16 +130,37 @@ impl Playback {
         }
     }
 
+    /// Done when the recording at `place` may be answered to its end.
+    fn way_to_end(&self, place: usize) -> impl Future<Output = ()> + Send + 'static {
+        let mut held = self.held.subscribe();
+        async move {
+            // Whoever holds it may be gone with the whole playback: then nobody waits for anything.
+            let _ = held.wait_for(|held| !held.contains(&place)).await;
+        }
+    }
+
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The recorded answer, as it was: whole, broken off, or never ended.
-async fn play(recording: &Recording) -> Answer {
+/// The recorded answer, as it was: whole, broken off, or never ended. A whole one ends when `may_end` is done.
+async fn play(recording: &Recording, may_end: impl Future<Output = ()> + Send + 'static) -> Answer {
     let begun = futures::stream::iter([Ok(recording.response.clone())]);
     let pieces: Pieces = match recording.ending {
-        Ending::Complete => Box::pin(begun),
+        Ending::Complete => {
+            // Without its last byte no event and no document is whole.
+            let last = recording.response.len().saturating_sub(1);
+            let (head, end) = (recording.response.slice(..last), recording.response.slice(last..));
+            let head = futures::stream::iter([Ok(head)].into_iter().filter(move |_| last > 0));
+            Box::pin(futures::StreamExt::chain(
+                head,
+                futures::stream::once(async move {
+                    may_end.await;
+                    Ok(end)
+                }),
+            ))
+        }
         Ending::Broken => Box::pin(futures::StreamExt::chain(
             begun,
             futures::stream::once(async {

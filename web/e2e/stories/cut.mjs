@@ -253,8 +253,11 @@ export const STORIES = [
         const { page } = person;
         await person.start("run: mkdir -p outputs && echo '# Method' > outputs/method.md");
         await person.idle();
-        // Closed, and loaded anew: nothing of the panel is here yet, not even its code.
+        // Closed, and loaded anew without what the browser keeps: nothing of the panel is here yet, not even its code.
         await page.getByRole("button", { name: "Hide panel" }).click();
+        const browser = await page.context().newCDPSession(page);
+        await browser.send("Network.enable");
+        await browser.send("Network.setCacheDisabled", { cacheDisabled: true });
         await page.reload();
         await person.idle();
         wire.cut();

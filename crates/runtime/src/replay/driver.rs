@@ -25,6 +25,9 @@ use crate::{
 /// How long files may take to be told of, once all was said that was said when the run was stopped.
 const FILES: Duration = Duration::from_secs(5);
 
+/// How long as much may take to happen as had happened when something was said.
+const HAPPENING: Duration = Duration::from_secs(2);
+
 /// Who stops a replay, as its log says.
 const BY: &str = "replay";
 
@@ -39,6 +42,9 @@ pub(super) struct Driver<'r> {
     answers: Vec<(ApprovalRequest, Option<ApprovalResolution>)>,
     /// What was said into the run and was not said again yet.
     told: Vec<Told>,
+    /// Say it then, though less has happened than when it was said.
+    tell_at: Option<Instant>,
+    is_late: bool,
     events: Vec<Event>,
     way: Way,
     /// Stop it then, though files are missing.
@@ -71,6 +77,8 @@ impl<'r> Driver<'r> {
             tape_live,
             answers: recorded.approvals.clone(),
             told: recorded.told.clone(),
+            tell_at: None,
+            is_late: false,
             events: Vec::new(),
             way: Way::default(),
             stop_at: None,
@@ -83,12 +91,12 @@ impl<'r> Driver<'r> {
     pub(super) async fn drive(mut self) -> Result<Driven, Failure> {
         let mut follow = self.scratch.live.follow(self.session(), Seq(0));
         let mut progress = self.playback.progress();
-        self.told.iter().filter_map(|told| told.before_answer).for_each(|place| self.playback.hold(place));
+        self.told.iter().filter_map(|told| told.before_end).for_each(|place| self.playback.hold(place));
         let begun = self.scratch.manager.ask(self.session(), Request::PickUp).await;
         begun.map_err(|error| Failure::internal("begin the replay", &error))?;
         self.tell().await?;
         loop {
-            let stop_at = self.stop_at;
+            let (stop_at, tell_at) = (self.stop_at, self.tell_at);
             tokio::select! {
                 entry = follow.next() => {
                     let entry = entry.map_err(|error| Failure::internal("read the replay's log", &error))?;
@@ -100,9 +108,11 @@ impl<'r> Driver<'r> {
                         return Ok(Driven { events: self.events, divergence: self.divergence });
                     }
                 }
-                Ok(()) = progress.changed() => self.tell().await?,
+                Ok(()) = progress.changed() => {}
+                () = sleep_until(tell_at) => self.is_late = true,
                 () = sleep_until(stop_at) => self.stop().await?,
             }
+            self.tell().await?;
             self.stop_if_due(&progress).await?;
         }
     }
@@ -141,17 +151,22 @@ impl<'r> Driver<'r> {
         self.tape_live.commit(commit).await.map(drop).map_err(|error| failed(&error))
     }
 
-    /// Says what was said before a call was answered that is made now, or before any was; then lets the answer go.
+    /// Says what was said by the time that a call was being answered which is made now, or before any was; then the answer may
+    /// end. It is said when as much has happened as then, or when nothing more happens.
     async fn tell(&mut self) -> Result<(), Failure> {
-        let playback = self.playback;
-        let is_due = |told: &mut Told| told.before_answer.is_none_or(|place| playback.was_asked(place));
+        let (playback, n_blocks, is_late) = (self.playback, self.way.n_blocks(), self.is_late);
+        let is_asked = |told: &Told| told.before_end.is_none_or(|place| playback.was_asked(place));
+        let is_due = |told: &mut Told| is_asked(told) && (is_late || told.n_blocks <= n_blocks);
         let due: Vec<Told> = self.told.extract_if(.., is_due).collect();
         for Told { prompt, .. } in &due {
             let tell = |reply| Request::Tell(prompt.clone(), reply);
             let told = self.scratch.manager.ask(self.session(), tell).await;
             told.map_err(|error| Failure::internal("say again what was said into the run", &error))?;
         }
-        due.iter().filter_map(|told| told.before_answer).for_each(|place| playback.release(place));
+        due.iter().filter_map(|told| told.before_end).for_each(|place| playback.release(place));
+        let waits = self.told.iter().any(is_asked);
+        self.tell_at = waits.then(|| self.tell_at.filter(|_| !is_late).unwrap_or(Instant::now() + HAPPENING));
+        self.is_late = false;
         Ok(())
     }
 

@@ -59,6 +59,10 @@ impl StopPoint {
 }
 
 impl Way {
+    pub(super) fn n_blocks(&self) -> usize {
+        self.n_blocks
+    }
+
     pub(super) fn note(&mut self, body: &EventBody) {
         match body {
             EventBody::BlockStart { .. } => self.n_blocks += 1,

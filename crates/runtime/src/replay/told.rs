@@ -1,7 +1,7 @@
 //! What was said into a run while it went on: its replay says it again, at the same place.
 //!
-//! When a message was sent is not what counts, but which call to the model was the first to carry it: the call before it
-//! is answered only when the agent has the message, so that it can be neither early nor late.
+//! When a message was sent is not what counts, but which call to the model was the first to carry it: the answer to the
+//! call before it ends only when the agent has the message, so that it can be neither early nor late.
 
 use memchr::memmem::Finder;
 use warren_agents::Prompt;
@@ -12,17 +12,25 @@ use warren_models::Recording;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Told {
     pub(super) prompt: Prompt,
-    /// The call, by its place among the recordings, that is answered after it. `None`: it came before every call.
-    pub(super) before_answer: Option<usize>,
+    /// The call, by its place among the recordings, whose answer ends after it. `None`: it came before every call.
+    pub(super) before_end: Option<usize>,
+    /// How many blocks had begun by then.
+    pub(super) n_blocks: usize,
 }
 
 /// All of them in order, and how many the model never heard of.
 pub(super) fn told(run: RunId, events: &[Event], recordings: &[Recording]) -> (Vec<Told>, usize) {
     let (mut told, mut n_unheard): (Vec<Told>, usize) = (Vec::new(), 0);
-    for prompt in events.iter().filter_map(|event| said_into(run, event)) {
+    let mut n_blocks = 0;
+    for event in events {
+        n_blocks += usize::from(matches!(event.body, EventBody::BlockStart { .. }));
+        let Some(prompt) = said_into(run, event) else { continue };
         let n_earlier = told.iter().filter(|other| other.prompt.content == prompt.content).count();
         match carried_by(&prompt.content, recordings).into_iter().nth(n_earlier) {
-            Some(place) => told.push(Told { before_answer: call_before(place, recordings), prompt }),
+            Some(place) => {
+                let before_end = call_before(place, recordings);
+                told.push(Told { prompt, before_end, n_blocks });
+            }
             None => n_unheard += 1,
         }
     }
@@ -88,7 +96,7 @@ fn previous(place: usize, recordings: &[Recording]) -> Option<usize> {
     })
 }
 
-/// The call that must not be answered before the message is there.
+/// The call whose answer must not end before the message is there.
 fn call_before(place: usize, recordings: &[Recording]) -> Option<usize> {
     previous(place, recordings).or(place.checked_sub(1))
 }
@@ -124,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_comes_before_the_answer_to_the_last_call_that_does_not_carry_it() {
+    fn a_message_comes_before_the_end_of_the_answer_to_the_last_call_that_does_not_carry_it() {
         let run = Env::system().run_id();
         let (own, _) = said(BlockId::of_message(run).as_str(), "say \"hello\"");
         let (event, prompt) = said("msg-2", "say \"hello\" ");
@@ -137,7 +145,7 @@ mod tests {
         ];
         // The run's own message has the same words: the third call has them twice.
         let (found, n_unheard) = told(run, &[own, event, unheard], &recordings);
-        assert_eq!((found, n_unheard), (vec![Told { prompt, before_answer: Some(0) }], 1));
+        assert_eq!((found, n_unheard), (vec![Told { prompt, before_end: Some(0), n_blocks: 0 }], 1));
     }
 
     #[test]
@@ -151,7 +159,7 @@ mod tests {
             asked(None, r#"["early", "sent: go on, please", "sent: go on, please"]"#),
         ];
         let (found, n_unheard) = told(run, &[first, second, third], &recordings);
-        let places: Vec<_> = found.iter().map(|told| told.before_answer).collect();
+        let places: Vec<_> = found.iter().map(|told| told.before_end).collect();
         assert_eq!((places, n_unheard), (vec![None, Some(0), Some(1)], 0));
         assert_eq!(found[0].prompt, early);
     }
