@@ -38,6 +38,7 @@ fn wanted(names: &[String]) -> (bool, Option<Vec<&String>>) {
 }
 
 fn programs(root: &Path, names: &[&String]) -> Result<()> {
+    packages::ensure(&[packages::bubblewrap()])?;
     // What trees are measured beside.
     if names.is_empty() || names.iter().any(|name| *name == "snapshots") {
         let version = |name, argument| (name, cargo::is_there(name, argument));

@@ -12,7 +12,7 @@ use warren_tree::{Decoder, Encoder, Hash, Malformed, Piece, What};
 
 use crate::{
     ReadTreeError, Snapshots, TakeError, TreeId, lease, objects,
-    pack::{Builder, seal},
+    pack::{Builder, PACK_BYTES, Press, Slot},
     partition::{Condemned, Pack, Shelf},
 };
 
@@ -23,6 +23,9 @@ const WORTH_KEEPING: f64 = 0.5;
 const SMALL: u64 = 4 * 1024 * 1024;
 /// and when there are more than so many, they are put together.
 const MAX_SMALL: usize = 64;
+
+/// What is compressed together when it is written anew, about.
+const SEGMENT_BYTES: u64 = 512 * 1024;
 
 /// What is written anew in one collection, at most: the rest waits for the next.
 const MAX_REWRITE: u64 = 512 * 1024 * 1024;
@@ -188,18 +191,16 @@ impl Snapshots {
         let make = async {
             let mut builder = Builder::default();
             for name in &old {
-                let hashes: Vec<Hash> =
-                    survey.objects(name).filter(|hash| needed.contains(*hash)).copied().collect();
-                for hashes in hashes.chunks(256) {
-                    let objects = self.objects(shelf, hashes).await.map_err(CollectError::Read)?;
-                    let lens = hashes
-                        .iter()
-                        .zip(&objects)
-                        .map(|(hash, bytes)| (*hash, bytes.len() as u32))
-                        .collect();
-                    let sealed = spawn_blocking(move || seal(lens, objects.concat())).await;
-                    builder.add(sealed.map_err(|_| CollectError::Rewrite(TakeError::Cut))?);
-                    if builder.len() >= 32 * 1024 * 1024 {
+                for group in survey.groups(name, needed) {
+                    let hashes: Vec<Hash> = group.iter().map(|(hash, _)| *hash).collect();
+                    let objects = self.objects(shelf, &hashes).await.map_err(CollectError::Read)?;
+                    let add = move || {
+                        builder.add(&Press::default().seal(&group, &objects.concat()));
+                        builder
+                    };
+                    let added = spawn_blocking(add).await;
+                    builder = added.map_err(|_| CollectError::Rewrite(TakeError::Cut))?;
+                    if builder.len() >= PACK_BYTES {
                         _ = packs.send(std::mem::take(&mut builder).finish()).await;
                     }
                 }
@@ -263,7 +264,7 @@ struct Survey {
 
 struct Surveyed {
     pack: Arc<Pack>,
-    objects: Vec<Hash>,
+    objects: Vec<(Slot, Hash)>,
     needed_bytes: u64,
     all_bytes: u64,
 }
@@ -280,7 +281,7 @@ impl Survey {
         for (hash, location) in &state.objects {
             let pack = state.packs.get(location.pack as usize).and_then(Option::as_ref);
             let Some(surveyed) = pack.and_then(|pack| packs.get_mut(&pack.name)) else { continue };
-            surveyed.objects.push(*hash);
+            surveyed.objects.push((location.slot, *hash));
             if needed.contains(hash) {
                 surveyed.needed_bytes += u64::from(location.slot.len);
             }
@@ -293,8 +294,25 @@ impl Survey {
         self.packs.get(name).is_some_and(|pack| pack.needed_bytes > 0)
     }
 
-    fn objects<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Hash> + use<'a> {
-        self.packs.get(name).into_iter().flat_map(|pack| &pack.objects)
+    /// What is needed of a pack, in the order in which it lies there, and in groups that make one segment each: who reads
+    /// one of its objects later reads the whole segment.
+    fn groups(&self, name: &str, needed: &HashSet<Hash>) -> Vec<Vec<(Hash, u32)>> {
+        let objects = self.packs.get(name).into_iter().flat_map(|pack| &pack.objects);
+        let mut objects: Vec<_> = objects.filter(|(_, hash)| needed.contains(hash)).collect();
+        objects.sort_by_key(|(slot, _)| (slot.segment, slot.offset));
+        let mut groups: Vec<Vec<(Hash, u32)>> = Vec::new();
+        let mut bytes = SEGMENT_BYTES;
+        for (slot, hash) in objects {
+            match groups.last_mut() {
+                Some(group) if bytes < SEGMENT_BYTES => group.push((*hash, slot.len)),
+                _ => {
+                    bytes = 0;
+                    groups.push(vec![(*hash, slot.len)]);
+                }
+            }
+            bytes += u64::from(slot.len);
+        }
+        groups
     }
 
     /// The packs that are worth to be written anew.
@@ -359,4 +377,35 @@ fn decode(bytes: &[u8]) -> Result<HashMap<String, i64>, Malformed> {
     }
     decoder.end()?;
     Ok(condemned)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::{HashMap, HashSet},
+        sync::Arc,
+    };
+
+    use warren_tree::Hash;
+
+    use super::{SEGMENT_BYTES, Survey, Surveyed};
+    use crate::{pack::Slot, partition::Pack};
+
+    #[test]
+    fn what_is_written_anew_stays_in_its_order_and_in_segments_of_their_usual_length() {
+        const CHUNK: u32 = 300 * 1024;
+        let hash = |n: u32| Hash::of(&n.to_le_bytes());
+        let slot = |n: u32| Slot { segment: n / 4, offset: n % 4 * CHUNK, len: CHUNK };
+        // As they come out of a map: in no order.
+        let objects = (0..40).rev().map(|n| (slot(n), hash(n))).collect();
+        let pack = Arc::new(Pack { name: "a".to_owned(), size: 0, segments: Vec::new() });
+        let surveyed = Surveyed { pack, objects, needed_bytes: 1, all_bytes: 1 };
+        let survey = Survey { packs: HashMap::from([("a".to_owned(), surveyed)]) };
+        let needed: HashSet<Hash> = (0..40).filter(|n| n % 2 == 0).map(hash).collect();
+        let groups = survey.groups("a", &needed);
+        let order: Vec<Hash> = groups.iter().flatten().map(|(hash, _)| *hash).collect();
+        assert_eq!(order, (0..40).filter(|n| n % 2 == 0).map(hash).collect::<Vec<_>>());
+        let bytes = |group: &Vec<(Hash, u32)>| group.iter().map(|(_, len)| u64::from(*len)).sum::<u64>();
+        assert!(groups.iter().all(|group| bytes(group) < SEGMENT_BYTES + u64::from(CHUNK)), "{groups:?}");
+    }
 }

@@ -243,7 +243,7 @@ fn keep(taker: &Taker, batch: Batch, unasked: bool) -> Result<(), TakeError> {
     if kept.chunks.is_empty() {
         return Ok(());
     }
-    taker.chunks(kept).map_err(|scan::Stop| TakeError::Cut)
+    taker.chunks(&mut kept).map_err(|scan::Stop| TakeError::Cut)
 }
 
 fn chunks(step: &Step) -> impl Iterator<Item = (Hash, u32)> + '_ {

@@ -23,6 +23,9 @@ pub(crate) const TRAILER: usize = 32 + 4 + MAGIC.len();
 /// Segments are no longer than this when they are read: more is damage.
 const MAX_SEGMENT: u32 = 512 * 1024 * 1024;
 
+/// A pack is closed when it is this large.
+pub(crate) const PACK_BYTES: usize = 32 * 1024 * 1024;
+
 /// Fast before small: what is kept is written at the end of every run, while somebody waits.
 const LEVEL: i32 = 1;
 
@@ -61,22 +64,40 @@ pub struct Table {
 
 /// A segment that is ready to become part of a pack.
 #[derive(Debug)]
-pub struct Sealed {
-    bytes: Vec<u8>,
+pub struct Sealed<'a> {
+    bytes: &'a [u8],
     raw: u32,
     is_compressed: bool,
-    objects: Vec<(Hash, u32)>,
+    objects: &'a [(Hash, u32)],
 }
 
-/// Compresses objects that lie behind one another in `data`. Costs time, and needs no lock.
-#[must_use]
-pub fn seal(objects: Vec<(Hash, u32)>, data: Vec<u8>) -> Sealed {
-    let raw = data.len() as u32;
-    // What cannot be compressed, for whatever reason, is kept as it is.
-    let compressed =
-        zstd::bulk::compress(&data, LEVEL).ok().filter(|small| small.len() < data.len() / 16 * 15);
-    let is_compressed = compressed.is_some();
-    Sealed { bytes: compressed.unwrap_or(data), raw, is_compressed, objects }
+/// Makes segments, one after the other. What that needs is kept between them: to have it made anew for each costs a
+/// quarter of the work.
+#[derive(Default)]
+pub struct Press {
+    /// Made when it is first needed.
+    compressor: Option<zstd::bulk::Compressor<'static>>,
+    packed: Vec<u8>,
+}
+
+impl Press {
+    /// Compresses objects that lie behind one another in `data`. Costs time, and needs no lock.
+    pub fn seal<'a>(&'a mut self, objects: &'a [(Hash, u32)], data: &'a [u8]) -> Sealed<'a> {
+        // What cannot be compressed, for whatever reason, is kept as it is.
+        let is_compressed = self.compress(data).is_ok_and(|small| small < data.len() / 16 * 15);
+        let bytes = if is_compressed { &self.packed[..] } else { data };
+        Sealed { bytes, raw: data.len() as u32, is_compressed, objects }
+    }
+
+    fn compress(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        let compressor = match &mut self.compressor {
+            Some(compressor) => compressor,
+            None => self.compressor.insert(zstd::bulk::Compressor::new(LEVEL)?),
+        };
+        self.packed.clear();
+        self.packed.reserve(zstd::zstd_safe::compress_bound(data.len()));
+        compressor.compress_to_buffer(data, &mut self.packed)
+    }
 }
 
 /// A pack that is being made.
@@ -94,7 +115,7 @@ impl Default for Builder {
 
 impl Builder {
     /// Adds a segment.
-    pub fn add(&mut self, sealed: Sealed) {
+    pub fn add(&mut self, sealed: &Sealed<'_>) {
         let segment = self.table.segments.len() as u32;
         self.table.segments.push(Segment {
             offset: self.bytes.len() as u64,
@@ -102,9 +123,9 @@ impl Builder {
             raw: sealed.raw,
             is_compressed: sealed.is_compressed,
         });
-        self.bytes.extend_from_slice(&sealed.bytes);
+        self.bytes.extend_from_slice(sealed.bytes);
         let mut offset = 0;
-        for (hash, len) in sealed.objects {
+        for &(hash, len) in sealed.objects {
             self.table.objects.push((hash, Slot { segment, offset, len }));
             offset += len;
         }

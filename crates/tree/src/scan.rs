@@ -48,8 +48,8 @@ pub trait Sink: Sync {
     /// Which of these chunks are to be handed over. Each is asked for once: who is told `true` brings it.
     fn lacking(&self, chunks: &[(crate::Hash, u32)]) -> Result<Vec<bool>, Stop>;
 
-    /// Chunks that were lacking.
-    fn chunks(&self, batch: Batch) -> Result<(), Stop>;
+    /// Chunks that were lacking. What is left in the batch afterwards is nobody's.
+    fn chunks(&self, batch: &mut Batch) -> Result<(), Stop>;
 
     /// A directory that is not as it was, or new.
     fn directory(&self, found: FoundDir) -> Result<(), Stop>;

@@ -1,7 +1,7 @@
 use proptest::prelude::{any, proptest};
 use warren_tree::Hash;
 
-use super::{Builder, Segment, Slot, Table, TailError, seal};
+use super::{Builder, Press, Segment, Slot, Table, TailError};
 
 /// A pack of version 1, byte for byte. It stays readable for ever.
 const V1: &[u8] = include_bytes!("../../fixtures/v1.pack");
@@ -28,8 +28,9 @@ fn a_pack_of_version_1_is_read_as_it_was_written() {
 fn what_is_written_is_read() {
     let mut builder = Builder::default();
     let objects: Vec<_> = sample().iter().map(|bytes| (Hash::of(bytes), bytes.len() as u32)).collect();
-    builder.add(seal(objects[..2].to_vec(), sample()[..2].concat()));
-    builder.add(seal(objects[2..].to_vec(), sample()[2..].concat()));
+    let mut press = Press::default();
+    builder.add(&press.seal(&objects[..2], &sample()[..2].concat()));
+    builder.add(&press.seal(&objects[2..], &sample()[2..].concat()));
     let (bytes, table) = builder.finish();
     if let Some(path) = option_env!("WARREN_UPDATE_FIXTURES") {
         std::fs::write(path, &bytes).expect("writes");

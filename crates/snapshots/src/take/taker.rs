@@ -13,13 +13,10 @@ use warren_tree::{
 use super::{Packs, Skipped};
 use crate::{
     TakeError, TreeId, escape,
-    pack::{Builder, seal},
+    pack::{Builder, PACK_BYTES, Press},
     partition::Shelf,
     places,
 };
-
-/// A pack is closed when it is this large.
-const PACK_BYTES: usize = 32 * 1024 * 1024;
 
 /// Nodes are compressed together until they take this much.
 const NODES_BYTES: usize = 512 * 1024;
@@ -32,6 +29,8 @@ pub(crate) struct Taker {
     shelf: Arc<Shelf>,
     packs: Packs,
     builder: Mutex<Builder>,
+    /// One for each thread that needs one at the same time.
+    presses: Mutex<Vec<Press>>,
     /// Chunks that somebody was told to bring, and whether they came.
     claimed: Mutex<HashMap<Hash, bool>>,
     found: Mutex<Vec<FoundDir>>,
@@ -56,18 +55,20 @@ impl Sink for Taker {
             .collect())
     }
 
-    fn chunks(&self, batch: Batch) -> Result<(), Stop> {
-        let hashes: Vec<Hash> = batch.chunks.iter().map(|(hash, _)| *hash).collect();
-        let sealed = seal(batch.chunks, batch.data);
+    fn chunks(&self, batch: &mut Batch) -> Result<(), Stop> {
+        let press = lock(&self.presses).pop();
+        let mut press = press.unwrap_or_default();
+        let sealed = press.seal(&batch.chunks, &batch.data);
         {
             let mut claimed = lock(&self.claimed);
-            hashes.into_iter().for_each(|hash| _ = claimed.insert(hash, true));
+            batch.chunks.iter().for_each(|(hash, _)| _ = claimed.insert(*hash, true));
         }
         let full = {
             let mut builder = lock(&self.builder);
-            builder.add(sealed);
+            builder.add(&sealed);
             (builder.len() >= PACK_BYTES).then(|| std::mem::take(&mut *builder))
         };
+        lock(&self.presses).push(press);
         full.map_or(Ok(()), |full| self.send(full))
     }
 
@@ -91,6 +92,7 @@ impl Taker {
             shelf,
             packs,
             builder: Mutex::default(),
+            presses: Mutex::default(),
             claimed: Mutex::default(),
             found: Mutex::default(),
             notices: Mutex::default(),
@@ -164,13 +166,13 @@ impl Taker {
                 batch.data.extend_from_slice(&bytes);
             }
             if batch.data.len() >= NODES_BYTES {
-                self.chunks(std::mem::take(&mut batch)).map_err(|Stop| TakeError::Cut)?;
+                self.chunks(&mut std::mem::take(&mut batch)).map_err(|Stop| TakeError::Cut)?;
             }
         }
         if batch.chunks.is_empty() {
             return Ok(());
         }
-        self.chunks(batch).map_err(|Stop| TakeError::Cut)
+        self.chunks(&mut batch).map_err(|Stop| TakeError::Cut)
     }
 
     fn send(&self, pack: Builder) -> Result<(), Stop> {

@@ -34,30 +34,34 @@ impl Batch {
         if self.chunks.is_empty() {
             return Ok(());
         }
-        let batch = std::mem::take(self);
-        let lacking = sink.lacking(&batch.chunks)?;
-        let rest = batch.retain(&lacking);
-        if !rest.chunks.is_empty() {
-            sink.chunks(rest)?;
+        let lacking = sink.lacking(&self.chunks)?;
+        self.retain(&lacking);
+        if !self.chunks.is_empty() {
+            sink.chunks(self)?;
         }
+        // Its room stays: the next ones need as much.
+        self.chunks.clear();
+        self.data.clear();
         Ok(())
     }
 
     /// Only those chunks that are marked.
-    fn retain(self, marks: &[bool]) -> Self {
+    fn retain(&mut self, marks: &[bool]) {
         if marks.len() == self.chunks.len() && marks.iter().all(|mark| *mark) {
-            return self;
+            return;
         }
-        let mut kept = Batch::default();
-        let mut start = 0;
-        for ((hash, len), mark) in self.chunks.into_iter().zip(marks) {
-            let end = start + len as usize;
-            if *mark {
-                kept.chunks.push((hash, len));
-                kept.data.extend_from_slice(&self.data[start..end]);
+        let (mut start, mut end_of_kept) = (0, 0);
+        let mut marks = marks.iter();
+        self.chunks.retain(|(_, len)| {
+            let end = start + *len as usize;
+            let is_kept = marks.next().copied().unwrap_or(false);
+            if is_kept {
+                self.data.copy_within(start..end, end_of_kept);
+                end_of_kept += *len as usize;
             }
             start = end;
-        }
-        kept
+            is_kept
+        });
+        self.data.truncate(end_of_kept);
     }
 }

@@ -180,8 +180,8 @@ impl<W: Write + Send> Sink for Remote<'_, W> {
         }
     }
 
-    fn chunks(&self, batch: Batch) -> Result<(), scan::Stop> {
-        self.line.say(&Message::Chunks(batch)).map_err(|_| scan::Stop)
+    fn chunks(&self, batch: &mut Batch) -> Result<(), scan::Stop> {
+        self.line.say(&Message::Chunks(std::mem::take(batch))).map_err(|_| scan::Stop)
     }
 
     fn directory(&self, found: FoundDir) -> Result<(), scan::Stop> {
