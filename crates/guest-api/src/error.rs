@@ -33,6 +33,8 @@ pub enum ErrorCode {
     PathEscapes,
     /// It is there, but not a regular file or directory, whichever was needed.
     WrongKind,
+    /// It is there, but is not as the request says it was.
+    Changed,
     /// A directory to be removed is not empty.
     NotEmpty,
     /// The kernel refused.

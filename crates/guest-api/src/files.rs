@@ -125,6 +125,25 @@ pub enum WriteHow {
     At(u64),
     /// Writes behind the end of the file that is there, or makes it.
     Append,
+    /// Like `Replace`, but fails unless the file that is there when all has come still looks so.
+    ReplaceIf(FileLook),
+}
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileLook {
+    /// Bytes.
+    pub size: u64,
+    /// Time of last change, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+}
+
+impl FileStat {
+    /// What tells this state of the file from another.
+    pub fn look(&self) -> FileLook {
+        FileLook { size: self.size, mtime_ns: self.mtime_ns }
+    }
 }
 
 /// See [`crate::Request::List`].

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::{Announcement, Request};
-use crate::{ExecRequest, FilePath, ReadRequest, Root, WriteHow, WriteRequest};
+use crate::{ExecRequest, FileLook, FilePath, ReadRequest, Root, WriteHow, WriteRequest};
 
 /// The bytes of version 1. A failure here is a change of the protocol.
 #[test]
@@ -21,6 +21,15 @@ fn requests_look_as_they_always_did() {
         (
             Request::Write(WriteRequest { path: path.clone(), how: WriteHow::At(7), mode: Some(0o600) }),
             json!({"request": "write", "path": {"root": "user-input", "path": "a/b"}, "how": {"at": 7}, "mode": 384}),
+        ),
+        (
+            Request::Write(WriteRequest {
+                path: path.clone(),
+                how: WriteHow::ReplaceIf(FileLook { size: 3, mtime_ns: 9 }),
+                mode: None,
+            }),
+            json!({"request": "write", "path": {"root": "user-input", "path": "a/b"},
+                "how": {"replace_if": {"size": 3, "mtime_ns": 9}}, "mode": null}),
         ),
         (
             Request::Listen { name: "models".into(), port: 0 },

@@ -7,8 +7,8 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, CWD, Mode, OFlags, RenameFlags, fchmod, fstat, linkat, openat, renameat_with, statat,
-        unlinkat,
+        AtFlags, CWD, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, fstat, futimens,
+        linkat, openat, renameat_with, statat, unlinkat,
     },
     io::{Errno, pwrite},
 };
@@ -32,11 +32,15 @@ pub(crate) const TEMPORARY_PREFIX: &str = ".warren-writing-";
 
 const NEW_FILE_MODE: u32 = 0o644;
 
+/// Longer than any tick of the clock that files are stamped with.
+const TICK_NS: i64 = 1_000_000_000;
+
 /// Takes a file from the host.
 pub(crate) async fn write(roots: &Roots, request: &WriteRequest, stream: &mut Stream) -> Result<(), Failure> {
     let written = match request.how {
-        WriteHow::Replace => replace(roots, request, RenameFlags::empty(), stream).await?,
-        WriteHow::CreateNew => replace(roots, request, RenameFlags::NOREPLACE, stream).await?,
+        WriteHow::Replace | WriteHow::CreateNew | WriteHow::ReplaceIf(_) => {
+            replace(roots, request, stream).await?
+        }
         WriteHow::At(offset) => update(roots, request, Place::At(offset), stream).await?,
         WriteHow::Append => update(roots, request, Place::End, stream).await?,
     };
@@ -44,24 +48,54 @@ pub(crate) async fn write(roots: &Roots, request: &WriteRequest, stream: &mut St
 }
 
 /// Writes beside the file, then puts the new one in its place.
-async fn replace(
-    roots: &Roots,
-    request: &WriteRequest,
-    flags: RenameFlags,
-    stream: &mut Stream,
-) -> Result<FileStat, Failure> {
+async fn replace(roots: &Roots, request: &WriteRequest, stream: &mut Stream) -> Result<FileStat, Failure> {
     let (directory, name) = roots.make_parent(&request.path)?;
-    let old = existing(&directory, name, request)?;
-    if old.is_some() && flags.contains(RenameFlags::NOREPLACE) {
-        return Err(failed(request)(Errno::EXIST).into());
-    }
+    replaceable(&directory, name, request)?;
     let temporary = Temporary::create(&directory).map_err(failed(request))?;
     receive(&temporary.file, 0, request, stream).await?;
+    // It may be another by now. From here on no other request gets a turn: what is looked at is what is replaced.
+    let old = replaceable(&directory, name, request)?;
     let mode = request.mode.or(old.map(|old| old.mode)).unwrap_or(NEW_FILE_MODE) & 0o777;
     fchmod(&temporary.file, Mode::from_raw_mode(mode)).map_err(failed(request))?;
-    let stat = fstat(&temporary.file).map_err(failed(request))?;
+    let stat = look_later(&temporary.file, old).map_err(failed(request))?;
+    let flags = match request.how {
+        WriteHow::CreateNew => RenameFlags::NOREPLACE,
+        _ => RenameFlags::empty(),
+    };
     temporary.rename(name, flags).map_err(failed(request))?;
-    Ok(file_stat(&stat))
+    Ok(stat)
+}
+
+/// What is there, if the request lets it be replaced.
+fn replaceable(
+    directory: &OwnedFd,
+    name: &str,
+    request: &WriteRequest,
+) -> Result<Option<FileStat>, GuestError> {
+    let old = existing(directory, name, request)?;
+    match request.how {
+        WriteHow::CreateNew if old.is_some() => Err(failed(request)(Errno::EXIST)),
+        WriteHow::ReplaceIf(look) if old.is_none_or(|old| old.look() != look) => {
+            Err(GuestError::new(ErrorCode::Changed, format!("`{}` is not as it was", request.path.path)))
+        }
+        _ => Ok(old),
+    }
+}
+
+/// The kernel's clock ticks slowly, and two files written within a tick have the same time. What is written later is made
+/// to look later, so that no look stands for two contents.
+fn look_later(file: &OwnedFd, old: Option<FileStat>) -> Result<FileStat, Errno> {
+    let stat = file_stat(&fstat(file)?);
+    let Some(old) = old.filter(|old| (0..TICK_NS).contains(&old.mtime_ns.saturating_sub(stat.mtime_ns)))
+    else {
+        return Ok(stat);
+    };
+    let later = old.mtime_ns.saturating_add(1);
+    let last_modification =
+        Timespec { tv_sec: later.div_euclid(1_000_000_000), tv_nsec: later.rem_euclid(1_000_000_000) };
+    let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+    futimens(file, &Timestamps { last_access, last_modification })?;
+    Ok(file_stat(&fstat(file)?))
 }
 
 /// Where to write into a file that is there.
@@ -194,7 +228,9 @@ impl Drop for Temporary<'_> {
 }
 
 /// Does something with a name that nobody has. A program may have taken it, by chance or to annoy: then the next one.
-fn under_free_name<T>(mut take: impl FnMut(&str) -> Result<T, Errno>) -> Result<(String, T), Errno> {
+pub(super) fn under_free_name<T>(
+    mut take: impl FnMut(&str) -> Result<T, Errno>,
+) -> Result<(String, T), Errno> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     for _ in 0..100 {
         let name = format!("{TEMPORARY_PREFIX}{}", NEXT.fetch_add(1, Ordering::Relaxed));

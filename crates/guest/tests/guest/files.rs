@@ -1,8 +1,13 @@
 //! The file API on ordinary files.
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+use std::{
+    fs,
+    os::{fd::OwnedFd, unix::fs::PermissionsExt},
+    process::Command,
+};
 
 use bytes::Bytes;
+use rustix::fs::{Mode, OFlags, mkdirat, openat, symlinkat};
 use warren_guest_api::{
     DirEntry, ErrorCode, FileKind, FileStat, Frame, FrameReader, GuestError, ListEnd, ListRequest,
     ReadRequest, Request, WriteHow, WriteRequest, write_frame,
@@ -143,6 +148,38 @@ async fn the_ways_to_write_do_what_they_say() {
     assert_eq!(code(write(&guest, "dir", WriteHow::Replace, b"x").await), ErrorCode::WrongKind);
     assert_eq!(code(write(&guest, "f/below", WriteHow::Replace, b"x").await), ErrorCode::WrongKind);
     assert_eq!(code(write(&guest, "", WriteHow::Replace, b"x").await), ErrorCode::InvalidRequest);
+}
+
+#[tokio::test]
+async fn a_file_is_replaced_only_if_it_looks_as_expected_when_all_has_come() {
+    let guest = TestGuest::start();
+    let look = write(&guest, "f", WriteHow::Replace, b"one").await.expect("writes").look();
+    let how = WriteHow::ReplaceIf(look);
+    let request = WriteRequest { path: in_workspace("f"), how, mode: None };
+    let (reader, mut writer) = tokio::io::split(guest.open(&Request::Write(request)).await);
+    write_frame(&mut writer, &Frame::Data(Bytes::from_static(b"half"))).await.expect("sends");
+    let overtaking = write(&guest, "f", how, b"two").await.expect("nothing changed yet");
+    write_frame(&mut writer, &Frame::End(Bytes::new())).await.expect("sends");
+    match FrameReader::new(reader).expect().await.expect("a frame") {
+        Frame::Error(error) => assert_eq!(error.code, ErrorCode::Changed),
+        frame => panic!("{frame:?}"),
+    }
+    assert_eq!(read_path(&guest, "f").await.expect("reads"), b"two");
+    write(&guest, "f", WriteHow::ReplaceIf(overtaking.look()), b"three").await.expect("it is still so");
+    let gone = write(&guest, "none", WriteHow::ReplaceIf(look), b"x").await.expect_err("nothing is there");
+    assert_eq!(gone.code, ErrorCode::Changed);
+    assert_eq!(list(&guest, everything("")).await.0, ["f"]);
+}
+
+#[tokio::test]
+async fn no_two_contents_written_one_after_the_other_look_the_same() {
+    let guest = TestGuest::start();
+    let mut before = 0;
+    for n in 0..50u8 {
+        let stat = write(&guest, "f", WriteHow::Replace, &[n]).await.expect("writes");
+        assert!(stat.mtime_ns > before, "{n}");
+        before = stat.mtime_ns;
+    }
 }
 
 #[tokio::test]
