@@ -3,17 +3,17 @@
 use std::{ffi::CString, os::fd::OwnedFd};
 
 use rustix::{
-    fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat},
+    fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, openat, renameat_with, unlinkat},
     io::Errno,
 };
 use tokio::task::yield_now;
-use warren_guest_api::{ErrorCode, FilePath, GuestError};
+use warren_guest_api::{FilePath, GuestError};
 
-use super::{Roots, resolve::reopen_for_listing};
+use super::{Roots, resolve::reopen_for_listing, write::under_free_name};
 use crate::failure::file_error;
 
-/// How deep a tree may be that is removed. Each level keeps a descriptor.
-const MAX_DEPTH: usize = 256;
+/// How many levels are open at a time. Each keeps a descriptor.
+const MAX_OPEN: usize = 256;
 
 /// Removes a file, a link or an empty directory.
 pub(crate) fn remove(roots: &Roots, path: &FilePath) -> Result<(), GuestError> {
@@ -34,12 +34,21 @@ pub(crate) async fn remove_all(roots: &Roots, path: &FilePath) -> Result<(), Gue
     }
     let top = CString::new(name).map_err(|_| failed(path)(Errno::INVAL))?;
     let mut levels = vec![Level::open(&directory, top).map_err(failed(path))?];
-    while let Some(level) = levels.last_mut() {
-        match level.empty().map_err(failed(path))? {
-            Some(child) if levels.len() < MAX_DEPTH => levels.push(child),
-            Some(_) => {
-                let message = format!("`{}` is more than {MAX_DEPTH} levels deep", path.path);
-                return Err(GuestError::new(ErrorCode::TooMany, message));
+    let mut has_lifted = false;
+    while let Some(depth) = levels.len().checked_sub(1) {
+        match levels[depth].empty().map_err(failed(path))? {
+            Some(child) if levels.len() < MAX_OPEN => {
+                let child = Level::open(&levels[depth].directory, child).map_err(failed(path))?;
+                levels.push(child);
+            }
+            // Deeper than can be held open: it goes to the top, and its turn comes after all else.
+            Some(child) => {
+                levels[0].lift(&levels[depth], &child).map_err(failed(path))?;
+                has_lifted = true;
+            }
+            None if has_lifted && depth == 0 => {
+                levels[0].entries.rewind();
+                has_lifted = false;
             }
             None => {
                 let done = levels.pop().map(|level| level.name);
@@ -74,7 +83,7 @@ impl Level {
     }
 
     /// Removes everything but directories. Returns the first directory, to be emptied before the rest.
-    fn empty(&mut self) -> Result<Option<Level>, Errno> {
+    fn empty(&mut self) -> Result<Option<CString>, Errno> {
         for entry in self.entries.by_ref() {
             let entry = entry?;
             let name = entry.file_name();
@@ -83,10 +92,17 @@ impl Level {
             }
             match unlinkat(&self.directory, name, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
-                Err(Errno::ISDIR) => return Level::open(&self.directory, name.to_owned()).map(Some),
+                Err(Errno::ISDIR) => return Ok(Some(name.to_owned())),
                 Err(errno) => return Err(errno),
             }
         }
         Ok(None)
+    }
+
+    /// Moves what is in a directory below into this one. A link is moved as what it is.
+    fn lift(&self, below: &Level, name: &CString) -> Result<(), Errno> {
+        let take =
+            |free: &str| renameat_with(&below.directory, name, &self.directory, free, RenameFlags::NOREPLACE);
+        under_free_name(take).map(drop)
     }
 }

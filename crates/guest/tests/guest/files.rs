@@ -259,6 +259,24 @@ async fn removing_takes_what_was_named_and_no_more() {
 }
 
 #[tokio::test]
+async fn a_tree_is_removed_however_deep_it_is() {
+    let guest = TestGuest::start();
+    fs::write(guest.workspace("beside"), "").expect("writes");
+    fs::create_dir(guest.workspace("deep")).expect("makes");
+    let mut level: OwnedFd = fs::File::open(guest.workspace("deep")).expect("opens").into();
+    // Deeper than a path can be long, and than descriptors can be had: each step is made from where the last one led.
+    for _ in 0..1500 {
+        symlinkat("..", &level, "up").expect("links");
+        mkdirat(&level, "other", Mode::RWXU).expect("makes");
+        mkdirat(&level, "a-longer-name", Mode::RWXU).expect("makes");
+        level = openat(&level, "a-longer-name", OFlags::DIRECTORY, Mode::empty()).expect("opens");
+    }
+    let remove = Request::Remove { path: in_workspace("deep"), recursive: true };
+    guest.ask::<()>(&remove).await.expect("removes");
+    assert_eq!(list(&guest, everything("")).await.0, ["beside"]);
+}
+
+#[tokio::test]
 async fn directories_are_made_with_those_above_them() {
     let guest = TestGuest::start();
     let mkdir = async |path: &str| {
