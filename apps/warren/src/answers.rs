@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use warren_domain::{ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest};
 use warren_wire::ApprovalAnswer;
 
-use crate::render::clean;
+use crate::{render::clean, terminal::OutputError};
 
 /// Lines of standard input, read by a thread of their own: a read of a terminal cannot be cancelled.
 pub(crate) fn lines() -> mpsc::Receiver<String> {
@@ -45,13 +45,13 @@ impl Person {
     }
 
     /// Shows a question, after those that wait already.
-    pub(crate) fn ask(&mut self, request: ApprovalRequest) -> io::Result<()> {
+    pub(crate) fn ask(&mut self, request: ApprovalRequest) -> Result<(), OutputError> {
         self.open.push_back(request);
         if self.open.len() == 1 { self.prompt() } else { Ok(()) }
     }
 
     /// Somebody else answered, or nobody will.
-    pub(crate) fn forget(&mut self, approval: ApprovalId) -> io::Result<()> {
+    pub(crate) fn forget(&mut self, approval: ApprovalId) -> Result<(), OutputError> {
         let was_shown = self.open.front().is_some_and(|request| request.approval_id == approval);
         self.open.retain(|request| request.approval_id != approval);
         if was_shown { self.prompt() } else { Ok(()) }
@@ -62,7 +62,10 @@ impl Person {
     }
 
     /// What a line answers to the question that is shown. One that says nothing is asked again.
-    pub(crate) fn understand(&mut self, line: &str) -> io::Result<Option<(ApprovalId, ApprovalAnswer)>> {
+    pub(crate) fn understand(
+        &mut self,
+        line: &str,
+    ) -> Result<Option<(ApprovalId, ApprovalAnswer)>, OutputError> {
         let Some(request) = self.open.front() else { return Ok(None) };
         match answer(request, line) {
             Some(answer) => Ok(Some((request.approval_id, answer))),
@@ -70,11 +73,11 @@ impl Person {
         }
     }
 
-    fn prompt(&self) -> io::Result<()> {
+    fn prompt(&self) -> Result<(), OutputError> {
         let Some(request) = self.open.front() else { return Ok(()) };
         let mut out = io::stderr().lock();
         out.write_all(prompt(request).as_bytes())?;
-        out.flush()
+        Ok(out.flush()?)
     }
 }
 

@@ -1,11 +1,11 @@
 //! How a command ends: its exit code, and what is said about a failure.
 
-use std::{io, process::ExitCode};
+use std::process::ExitCode;
 
 use warren_config::ConfigError;
 use warren_programs::InstallError;
 
-use crate::client::CallError;
+use crate::{client::CallError, terminal::OutputError};
 
 /// The outcome of a command, as its exit code tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,7 @@ impl From<Outcome> for ExitCode {
 
 /// Tells the user about an error, and says how the command ended.
 pub(crate) fn report(error: &anyhow::Error) -> Outcome {
-    if is_broken_pipe(error) {
-        // Whoever read our output has seen enough, as in `warren sessions list | head`.
+    if error.chain().filter_map(|cause| cause.downcast_ref()).any(OutputError::is_reader_gone) {
         return Outcome::Done;
     }
     eprintln!("error: {error:#}");
@@ -66,11 +65,6 @@ pub(crate) fn report(error: &anyhow::Error) -> Outcome {
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io_errors = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-    io_errors.into_iter().any(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
 /// The first advice in the chain of causes.
 fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
@@ -79,4 +73,23 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.downcast_ref::<InstallError>()?.hint().map(str::to_owned))
             .or_else(|| cause.downcast_ref::<CallError>().and_then(CallError::hint))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use anyhow::Context as _;
+
+    use super::{Outcome, report};
+    use crate::terminal::OutputError;
+
+    #[test]
+    fn a_connection_that_breaks_is_not_a_reader_that_has_seen_enough() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let connection: Result<(), _> = Err(broken()).context("the server cannot be reached");
+        assert_eq!(connection.map_err(|error| report(&error)), Err(Outcome::Failed));
+        let reader = Err::<(), _>(OutputError::from(broken())).context("in the middle of a list");
+        assert_eq!(reader.map_err(|error| report(&error)), Err(Outcome::Done));
+    }
 }

@@ -18,6 +18,22 @@ pub(crate) struct Terminal {
     can_spin: bool,
 }
 
+/// Whoever reads what we print took no more of it. A type of its own: a connection to a server breaks with the same
+/// words, and is another matter.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to write to the terminal")]
+pub(crate) struct OutputError {
+    #[from]
+    source: io::Error,
+}
+
+impl OutputError {
+    /// Whether the reader has seen enough, as in `warren sessions list | head`.
+    pub(crate) fn is_reader_gone(&self) -> bool {
+        self.source.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
 impl Terminal {
     /// Finds out what there is. Colours are for terminals only, and not for those who asked for none.
     pub(crate) fn of_process(environment: &Environment) -> Self {
@@ -33,18 +49,18 @@ impl Terminal {
     }
 
     /// Writes text as it is, at once.
-    pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), OutputError> {
         if text.is_empty() {
             return Ok(());
         }
         self.clear();
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
-        out.flush()
+        Ok(out.flush()?)
     }
 
     /// Writes one line.
-    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn line(&mut self, text: &str) -> Result<(), OutputError> {
         self.write(&format!("{text}\n"))
     }
 

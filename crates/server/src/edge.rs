@@ -12,6 +12,7 @@ use axum::{
 use futures::FutureExt;
 use tokio::time::Instant;
 use tracing::Instrument;
+use warren_env::TaskKind;
 use warren_runtime::api::PreviewHost;
 use warren_wire::RouteName;
 
@@ -19,6 +20,7 @@ use crate::{
     choke,
     deps::App,
     failure::{Failure, Told},
+    rest::Rest,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -44,12 +46,17 @@ pub(crate) async fn pass(State(app): State<App>, request: Request, next: Next) -
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     let span = tracing::info_span!("request", id, %method, path);
+    let (request, rest) = Rest::of(request);
     let mut response = go_on(&app, request, next).instrument(span.clone()).await;
     span.in_scope(|| {
         write_problem(&mut response, &Told { request_id: &id, path: &path });
         record(&response, began);
     });
     finish(response.headers_mut(), &id);
+    let is_refused = response.status().is_client_error() || response.status().is_server_error();
+    if is_refused && rest.is_coming() {
+        app.deps.tasks.spawn(TaskKind::Connection, rest.discard());
+    }
     response
 }
 

@@ -102,7 +102,7 @@ impl IntoResponse for Failure {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if self.code == ErrorCode::TooLarge {
-            // The rest of the body is not read, so nothing else can come over this connection.
+            // The rest of the body is thrown away, and perhaps not all of it, so nothing else can come over this connection.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response.extensions_mut().insert(self);

@@ -25,6 +25,7 @@ mod hosts;
 mod query;
 mod respond;
 mod socket;
+mod rest;
 mod sse;
 mod upload;
 

@@ -12,7 +12,7 @@ use crate::{
     report::{Outcome, report},
     setting::Setting,
     signals::Signals,
-    terminal::Terminal,
+    terminal::{OutputError, Terminal},
 };
 
 /// Runs the verb. A run that fails does not end the conversation; the end of the input does.
@@ -67,8 +67,8 @@ async fn talk(
     Ok(if is_asked { Outcome::Done } else { outcome })
 }
 
-fn ask() -> io::Result<()> {
+fn ask() -> Result<(), OutputError> {
     let mut out = io::stderr().lock();
     out.write_all("\n› ".as_bytes())?;
-    out.flush()
+    Ok(out.flush()?)
 }

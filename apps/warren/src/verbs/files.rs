@@ -15,7 +15,7 @@ use crate::{
     report::{Advised, Outcome},
     setting::Setting,
     table::Table,
-    terminal::Terminal,
+    terminal::{OutputError, Terminal},
 };
 
 /// Runs the verb.
@@ -94,6 +94,6 @@ pub(super) fn query(text: &str) -> String {
 }
 
 /// Bytes as they are, to standard output.
-pub(crate) fn print(bytes: &[u8]) -> Result<()> {
-    std::io::stdout().write_all(bytes).context("failed to write to standard output")
+pub(crate) fn print(bytes: &[u8]) -> Result<(), OutputError> {
+    Ok(std::io::stdout().write_all(bytes)?)
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use warren_agents::{Adapter, Exit, Output};
 use warren_domain::{Block, ConversationId, Conversations, Draft, EventBody, Timestamp, Usage};
 
-use crate::{cli, report::Outcome, transcripts};
+use crate::{cli, report::Outcome, terminal::OutputError, transcripts};
 
 /// What is printed.
 #[derive(Serialize)]
@@ -58,7 +58,7 @@ fn parse(agent: Option<&str>, paths: &[PathBuf]) -> Result<()> {
     let found = transcripts::read(agent, paths)?;
     let parsed = found.agent.parse(&found.main, &found.subagents);
     drop(found);
-    print(&parsed.conversations, parsed.usage, parsed.unrecognized)
+    Ok(print(&parsed.conversations, parsed.usage, parsed.unrecognized)?)
 }
 
 fn fold(recording: Recording) -> Result<()> {
@@ -75,7 +75,7 @@ fn fold(recording: Recording) -> Result<()> {
         }
         Ok(())
     })?;
-    print(&conversations, usage, unrecognized)
+    Ok(print(&conversations, usage, unrecognized)?)
 }
 
 fn print_events(recording: Recording) -> Result<()> {
@@ -86,11 +86,11 @@ fn print_events(recording: Recording) -> Result<()> {
         }
         Ok(())
     })?;
-    Ok(out.flush()?)
+    Ok(out.flush().map_err(OutputError::from)?)
 }
 
-fn write_line(out: &mut impl io::Write, draft: &Draft) -> Result<()> {
-    serde_json::to_writer(&mut *out, draft)?;
+fn write_line(out: &mut impl io::Write, draft: &Draft) -> Result<(), OutputError> {
+    serde_json::to_writer(&mut *out, draft).map_err(io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
 
@@ -138,11 +138,15 @@ fn open(path: &Path) -> Result<(Box<dyn BufRead>, Timestamp)> {
     Ok((Box::new(BufReader::with_capacity(1 << 20, file)), at))
 }
 
-fn print(conversations: &Conversations, usage: Option<Usage>, unrecognized: Vec<String>) -> Result<()> {
+fn print(
+    conversations: &Conversations,
+    usage: Option<Usage>,
+    unrecognized: Vec<String>,
+) -> Result<(), OutputError> {
     let subagents = conversations.subagents().map(|(id, blocks)| Thread { id, blocks }).collect();
     let printed = Printed { blocks: conversations.main(), subagents, usage, unrecognized };
     let mut out = io::BufWriter::new(io::stdout().lock());
-    serde_json::to_writer(&mut out, &printed)?;
+    serde_json::to_writer(&mut out, &printed).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     Ok(out.flush()?)
 }

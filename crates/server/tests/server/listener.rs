@@ -72,6 +72,49 @@ async fn a_client_that_never_finishes_its_header_is_hung_up_on() {
 }
 
 #[tokio::test]
+async fn a_client_that_is_refused_while_it_sends_hears_why() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let (address, serving) = listening(&server, ServeOptions::default()).await;
+    let head = format!("Host: localhost\r\nAuthorization: Bearer {}\r\n", server.owner);
+    let put = format!("PUT /api/sessions/{session}/fs?path=a HTTP/1.1\r\n{head}Content-Length: 60000000\r\n");
+    let clients = async {
+        let mut sending = ask(address, &format!("{put}\r\n")).await;
+        let piece = vec![0; 1_000_000];
+        for _ in 0..60 {
+            sending.write_all(&piece).await.expect("the server lets it finish");
+        }
+        let heard = all(sending).await;
+        assert!(heard.starts_with("HTTP/1.1 413") && heard.contains("TOO_LARGE"), "{heard}");
+
+        // Who asks first is told so, and not asked to send what was refused.
+        let asking = ask(address, &format!("{put}Expect: 100-continue\r\n\r\n")).await;
+        let heard = all(asking).await;
+        assert!(heard.starts_with("HTTP/1.1 413") && !heard.contains("100 Continue"), "{heard}");
+        server.tasks.cancel();
+    };
+    tokio::join!(serving, clients);
+}
+
+#[tokio::test]
+async fn a_client_that_is_refused_and_never_stops_sending_is_hung_up_on() {
+    let server = TestServer::start().await;
+    let (address, serving) = listening(&server, ServeOptions::default()).await;
+    let clients = async {
+        let post = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n";
+        let mut sending = ask(address, post).await;
+        let piece = vec![0; 1_000_000];
+        let mut n_sent = 0;
+        while sending.write_all(&piece).await.is_ok() {
+            n_sent += 1;
+            assert!(n_sent < 1000, "it is read for ever");
+        }
+        server.tasks.cancel();
+    };
+    tokio::join!(serving, clients);
+}
+
+#[tokio::test]
 async fn connections_beyond_the_limit_wait_for_their_turn() {
     let server = TestServer::start().await;
     let options = ServeOptions { max_connections: 1, ..ServeOptions::default() };
