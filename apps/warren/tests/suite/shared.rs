@@ -1,14 +1,19 @@
 //! Sessions that share a workspace: one directory, one user, one line of trees.
 
+use std::time::Duration;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use warren_domain::{Seq, SessionId};
-use warren_testkit::{Setup, TestClient, TestServer};
+use warren_testkit::{Setup, TestAnswer, TestClient, TestServer};
 
 use super::{
     session::said,
     versions::{file, list, of},
 };
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Two sessions in one workspace.
 async fn pair(client: &TestClient) -> (SessionId, SessionId) {
@@ -117,6 +122,52 @@ async fn a_restore_is_refused_while_others_are_active_and_replaces_the_files_of_
     assert!(told.contains("good") && !told.contains("bad") && !told.contains("theirs"), "{told}");
     let told = look(&client, one).await;
     assert!(told.contains("good") && !told.contains("bad"), "{told}");
+}
+
+/// Asks for something that needs a sandbox first, and for that sandbox's end as soon as it starts. Gives both answers.
+async fn ask_and_end(
+    client: &TestClient,
+    session: SessionId,
+    (path, body): (&str, Value),
+    end: &str,
+) -> (TestAnswer, TestAnswer) {
+    let last = client.log(session).await.last().expect("an entry").seq;
+    let mut events = client.events(session, last).await;
+    let (path, end) = (of(session, path), of(session, end));
+    let ending = async {
+        events.until(|event| event.json["runtime"]["sandbox"]["status"] == "starting").await;
+        client.post(&end, &json!({})).await
+    };
+    let both = async { tokio::join!(client.post(&path, &body), ending) };
+    tokio::time::timeout(PATIENCE, both).await.expect("both are answered")
+}
+
+#[tokio::test]
+async fn what_waits_for_a_sandbox_is_refused_when_that_is_stopped_and_not_carried_out_later() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let (one, two) = pair(&client).await;
+    client.run(one, "run: for i in $(seq 3000); do echo $i > f$i; done; echo old > a.txt").await;
+    client.run(one, "run: echo new > a.txt").await;
+    let workspace = server.directory().join("workspaces").join(one.to_string());
+    for (end, status) in [("sandbox/stop", StatusCode::NO_CONTENT), ("end", StatusCode::OK)] {
+        for asked in [("restore", json!({"version": 1})), ("snapshot", json!({}))] {
+            let session = if end == "end" && asked.0 == "snapshot" { two } else { one };
+            stop(&client, session).await;
+            // All of it is written anew, so that there is time to stop the sandbox before it is ready.
+            std::fs::remove_dir_all(&workspace).expect("removed");
+            let before = causes(&client, session).await;
+            let (answer, ended) = ask_and_end(&client, session, asked.clone(), end).await;
+            assert_eq!(ended.status, status, "{:#}", ended.body);
+            assert_eq!(answer.refusal().1, "SANDBOX_ERROR", "{asked:?} {end}: {:#}", answer.body);
+            assert_eq!(causes(&client, session).await, before, "nothing was done");
+        }
+        if end == "sandbox/stop" {
+            let told = said(&client.run(one, "run: cat a.txt").await);
+            assert!(told.contains("new"), "{told}");
+            assert!(causes(&client, one).await.iter().all(|(cause, _)| cause != "restore"));
+        }
+    }
 }
 
 #[tokio::test]

@@ -179,6 +179,29 @@ async fn a_message_sent_during_a_restore_waits_for_it() {
 }
 
 #[tokio::test]
+async fn a_restore_that_is_refused_commits_nothing_and_says_what_can_be_done() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo one > a.txt").await;
+    client.put(&of(session, "fs?path=b.txt"), &json!("in no version")).await.expect(StatusCode::OK);
+    let refused = client.post(&of(session, "restore"), &json!({"version": 99})).await;
+    assert_eq!(refused.refusal(), (404, "NOT_FOUND"));
+    assert_eq!(causes(&list(&client, session).await), [cause(1, "run"), cause(0, "manual")]);
+
+    let (run, seq) = client.message_send(session, "run: sleep 60").await;
+    for (path, body) in [("restore", json!({"version": 1})), ("snapshot", json!({})), ("unload", json!({}))] {
+        let refused = client.post(&of(session, path), &body).await;
+        assert_eq!(refused.refusal(), (409, "RUN_IN_PROGRESS"));
+        let hint = refused.body["hint"].as_str().expect("a hint").to_owned();
+        assert!(hint.contains("interrupt") && !hint.contains("whenBusy"), "{path}: {hint}");
+        assert_eq!(hint.contains("force"), path == "unload", "{hint}");
+    }
+    client.post(&of(session, "interrupt"), &json!({})).await;
+    client.events(session, seq).await.until(|event| event.ends_run(run)).await;
+}
+
+#[tokio::test]
 async fn a_fork_goes_on_from_any_version_and_its_origin_does_not_notice() {
     let server = TestServer::start().await;
     let client = server.admin();

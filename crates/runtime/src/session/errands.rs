@@ -1,10 +1,10 @@
 //! What people want done with a session's versions, besides sending messages.
 
-use warren_domain::{ErrorCode, Head, Rejection, Version, VersionCause};
+use warren_domain::{ErrorCode, Head, Version, VersionCause};
 
 use super::{
     Reply, SessionTask,
-    requests::{Failure, answer},
+    requests::{Failure, answer, busy},
     sandbox::SandboxSlot,
     versions::CommitHeadError,
 };
@@ -25,14 +25,25 @@ impl Errand {
             Errand::Commit(reply) | Errand::Restore(_, reply) => drop(reply.send(Err(error))),
         }
     }
+
+    /// Whether nobody waits for it any more.
+    fn is_abandoned(&self) -> bool {
+        match self {
+            Errand::Commit(reply) | Errand::Restore(_, reply) => reply.is_closed(),
+        }
+    }
 }
 
 impl SessionTask {
     /// Does what waits, as far as it can be done now.
     pub(super) async fn run_errands(&mut self) -> Result<(), RecordError> {
         while let Some(errand) = self.errands.pop_front() {
-            if self.run.is_some() {
-                errand.refuse(Rejection::Busy.into());
+            // Whoever gave up waiting would be surprised by it later.
+            if errand.is_abandoned() {
+                continue;
+            }
+            if let Some(error) = self.objection(&errand).await? {
+                errand.refuse(error);
                 continue;
             }
             if self.waits_for_sandbox().await? {
@@ -51,6 +62,19 @@ impl SessionTask {
             }
         }
         Ok(())
+    }
+
+    /// Why it cannot be done, as far as that is known before anything is begun for it.
+    async fn objection(&self, errand: &Errand) -> Result<Option<SessionError>, RecordError> {
+        if self.run.is_some() {
+            return Ok(Some(busy("wait for the run to end, or interrupt it")));
+        }
+        let Errand::Restore(version, _) = errand else { return Ok(None) };
+        match self.target(*version).await {
+            Ok(_) => Ok(None),
+            Err(Failure::Refused(error)) => Ok(Some(error)),
+            Err(Failure::Fatal(error)) => Err(error),
+        }
     }
 
     /// What is in no version can only be looked at in a sandbox: makes one if need be.

@@ -323,7 +323,8 @@ impl SessionTask {
     fn on_leave(&mut self, how: Leave, reply: Reply<()>) {
         let yields = matches!(how, Leave::Unload(Force::No) | Leave::Stop(Force::No));
         if yields && self.run.is_some() {
-            drop(reply.send(Err(Rejection::Busy.into())));
+            let hint = "wait for the run to end, interrupt it, or send `{\"force\": true}`";
+            drop(reply.send(Err(busy(hint))));
             return;
         }
         self.interrupt(how.word());
@@ -428,6 +429,12 @@ pub(super) fn merged(session: &RunOptions, message: &RunOptions) -> RunOptions {
         // The session's own: a message cannot give itself more.
         budget: session.budget,
     }
+}
+
+/// A run is in the way of something that is no message, and so cannot be queued behind it.
+pub(super) fn busy(hint: &str) -> SessionError {
+    let (code, message) = (Rejection::Busy.code(), Rejection::Busy.to_string());
+    SessionError::Invalid { code, message, hint: Some(hint.to_owned()) }
 }
 
 fn touched(at: warren_domain::Timestamp) -> Change {

@@ -29,12 +29,7 @@ impl SessionTask {
     /// Makes an older version the latest once more.
     pub(super) async fn restore(&mut self, version: Version) -> Result<Version, Failure> {
         let refused = |error| Failure::Refused(error);
-        if self.recorder.state.phase == warren_domain::Phase::Ended {
-            return Err(Failure::Refused(Rejection::Ended.into()));
-        }
-        let (store, session) = (&self.shared.parts.store, self.identity.session);
-        let target = store.versions.version(session, version).await.map_err(RecordError::Read)?;
-        let target = target.ok_or_else(|| refused(SessionError::not_found("version", version)))?;
+        let target = self.target(version).await?;
         let prepared = self.again(&target).await.map_err(refused)?;
         let files = prepared.files;
         // Closed until it is recorded: whoever enters then finds the restored files.
@@ -56,6 +51,22 @@ impl SessionTask {
             })
             .await?;
         Ok(self.recorder.state.version)
+    }
+
+    /// The version that is to be the latest once more, if it can be.
+    pub(super) async fn target(&self, version: Version) -> Result<VersionRecord, Failure> {
+        let refused = |error| Err(Failure::Refused(error));
+        if self.recorder.state.phase == warren_domain::Phase::Ended {
+            return refused(Rejection::Ended.into());
+        }
+        let (workspace, session) = (self.identity.workspace, self.identity.session);
+        let found = self.shared.parts.store.versions.version(session, version).await;
+        match found.map_err(RecordError::Read)? {
+            None => refused(SessionError::not_found("version", version)),
+            Some(target) if !is_kept(&target) => refused(expired(version)),
+            Some(_) if self.shared.workspaces.has_others(workspace, session) => refused(others_are_inside()),
+            Some(target) => Ok(target),
+        }
     }
 
     /// The record that makes `target` the latest once more.
@@ -147,9 +158,7 @@ impl SessionTask {
         &self,
         target: &VersionRecord,
     ) -> Result<(BTreeMap<String, FileStat>, Vec<(String, bytes::Bytes)>), SessionError> {
-        if target.expired
-            || (target.tree.is_none() && target.version != Version(0) && target.restored.is_none())
-        {
+        if !is_kept(target) {
             return Err(expired(target.version));
         }
         let (partition, parts) = (&self.identity.partition, &self.shared.parts);
@@ -169,6 +178,12 @@ impl SessionTask {
         self.recorder.record(drafts, |_| changes).await?;
         Ok(())
     }
+}
+
+/// Whether the files of a version can be had.
+fn is_kept(version: &VersionRecord) -> bool {
+    let is_known = version.tree.is_some() || version.version == Version(0) || version.restored.is_some();
+    is_known && !version.expired
 }
 
 /// What others are doing would be undone under their hands.

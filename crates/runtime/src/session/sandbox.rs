@@ -229,6 +229,7 @@ impl SessionTask {
                     hint: None,
                 };
                 starting.waiting.into_iter().for_each(|reply| drop(reply.send(Err(error()))));
+                self.errands.drain(..).for_each(|errand| errand.refuse(error()));
                 self.end_what_starts().await;
                 self.write_terminated(&starting.id, starting.restart_count, why).await
             }
