@@ -34,5 +34,6 @@ mod suite {
     pub(crate) mod stream;
     pub(crate) mod template;
     pub(crate) mod transcripts;
+    pub(crate) mod upkeep;
     pub(crate) mod versions;
 }

@@ -11,7 +11,7 @@ use std::{
 use uuid::Uuid;
 use warren_domain::{BlobHash, Compactable, Event, EventBody, Partition, Seq, SessionId, Timestamp, Version};
 use warren_env::TaskKind;
-use warren_snapshots::TreeId;
+use warren_snapshots::{CollectError, TreeId};
 use warren_store::{
     AcquireError, Compaction, LogEntry, ReadError, SessionQuery, SessionRecord, VersionRecord,
 };
@@ -44,7 +44,7 @@ enum UpkeepError {
     #[error("failed to read a log")]
     Log(#[from] RecordError),
     #[error("failed to collect files that no version needs")]
-    Collect(#[source] warren_snapshots::CollectError),
+    Collect(#[source] CollectError),
 }
 
 impl SessionManager {
@@ -90,9 +90,11 @@ impl SessionManager {
         loop {
             let page = self.shared.parts.store.sessions.sessions(&query).await?;
             for session in &page.items {
-                self.expire(session, now).await?;
-                self.compact(session, done, now).await?;
-                self.forget_recordings(session, done, now).await?;
+                if let Err(error) = self.look_after(session, done, now).await {
+                    // What is damaged there must not keep others from being looked after.
+                    let (session, error) = (session.session_id, &error as &dyn std::error::Error);
+                    tracing::error!(%session, error, "a session was not looked after; it is tried again");
+                }
             }
             query.before = page.items.last().map(|session| session.session_id);
             if !page.more {
@@ -102,9 +104,21 @@ impl SessionManager {
         let projects = self.shared.parts.store.projects.projects(None).await?;
         let partitions: HashSet<Partition> = projects.into_iter().map(|project| project.partition).collect();
         for partition in &partitions {
-            self.collect(partition, now).await?;
+            self.collect(partition, now).await;
         }
         self.collect_spaces(now).await?;
+        Ok(())
+    }
+
+    async fn look_after(
+        &self,
+        session: &SessionRecord,
+        done: &mut Done,
+        now: Timestamp,
+    ) -> Result<(), UpkeepError> {
+        self.expire(session, now).await?;
+        self.compact(session, done, now).await?;
+        self.forget_recordings(session, done, now).await?;
         Ok(())
     }
 
@@ -126,8 +140,17 @@ impl SessionManager {
         Ok(())
     }
 
-    /// Removes what no version of a partition needs.
-    async fn collect(&self, partition: &Partition, now: Timestamp) -> Result<(), UpkeepError> {
+    /// Removes what no version of a partition needs. What is damaged there must not keep others from being collected.
+    async fn collect(&self, partition: &Partition, now: Timestamp) {
+        let files = self.collect_files(partition).await.map_err(UpkeepError::Collect);
+        let memories = self.collect_memories(partition, now).await.map_err(UpkeepError::Records);
+        for error in [files, memories].into_iter().filter_map(Result::err) {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(%partition, error, "a partition was not collected; it is tried again");
+        }
+    }
+
+    async fn collect_files(&self, partition: &Partition) -> Result<(), CollectError> {
         let parts = &self.shared.parts;
         let live = || async {
             let roots = parts.store.versions.version_roots(partition).await;
@@ -136,14 +159,13 @@ impl SessionManager {
             let trees = roots.iter().filter_map(|root| root.tree.as_ref());
             trees.map(|tree| tree.as_str().parse::<TreeId>().map_err(Into::into)).collect()
         };
-        let collected = parts.snapshots.collect(partition, live).await.map_err(UpkeepError::Collect)?;
+        let collected = parts.snapshots.collect(partition, live).await?;
         tracing::debug!(%partition, ?collected, "collected files");
-        self.collect_memories(partition, now).await?;
         Ok(())
     }
 
     /// The same for transcripts. Nobody of this server commits a version meanwhile; for what others commit there is the
-    /// grace period.
+    /// grace period. While a version's list cannot be read nobody knows what it needs, and nothing is removed.
     async fn collect_memories(&self, partition: &Partition, now: Timestamp) -> Result<(), ReadError> {
         let parts = &self.shared.parts;
         let _alone = self.shared.gate.write().await;

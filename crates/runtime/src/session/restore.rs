@@ -29,8 +29,11 @@ impl SessionTask {
     /// Makes an older version the latest once more.
     pub(super) async fn restore(&mut self, version: Version) -> Result<Version, Failure> {
         let refused = |error| Failure::Refused(error);
+        // Both before it is looked at: what is kept then is not collected before it is the latest.
+        let hold = self.shared.parts.snapshots.hold(&self.identity.partition);
+        let gate = self.shared.gate.clone().read_owned().await;
         let target = self.target(version).await?;
-        let prepared = self.again(&target).await.map_err(refused)?;
+        let prepared = self.again(&target).await.map_err(refused)?.keeping(hold, gate);
         let files = prepared.files;
         // Closed until it is recorded: whoever enters then finds the restored files.
         let ((mut drafts, mut changes), _closed) =

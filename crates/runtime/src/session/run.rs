@@ -340,7 +340,7 @@ impl SessionTask {
         files: Files,
     ) -> Result<(), RecordError> {
         let run = record.run_id;
-        let (outcome, prepared) = self.version_for(outcome, files).await;
+        let (outcome, mut prepared) = self.version_for(outcome, files).await;
         let files = prepared.as_ref().map(|prepared| prepared.files);
         let ending = self.recorder.state.decide(Command::Conclude { run, outcome, files })?;
         let settled = self.resolved_records(&ending).await?;
@@ -350,7 +350,7 @@ impl SessionTask {
                 let Some(last) = events.last() else { return Vec::new() };
                 record.end(last);
                 let spent = record.usage.clone();
-                let published = prepared.and_then(|prepared| prepared.spending(&spent).change(events));
+                let published = prepared.as_mut().and_then(|prepared| prepared.spending(&spent).change(events));
                 let activity =
                     SessionUpdate { last_activity: Some(last.timestamp), ..SessionUpdate::default() };
                 [Change::PutRun(Box::new(record)), Change::UpdateSession(activity)]

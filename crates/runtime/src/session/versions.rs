@@ -355,20 +355,27 @@ impl Prepared {
         Self { files, record: VersionRecord { files, ..record }, is_changed: true, _hold: None, _gate: None }
     }
 
-    /// The record that goes with `events`, if they publish it.
-    pub(super) fn change(mut self, events: &[Event]) -> Option<Change> {
+    /// The same, which keeps what it needs from being collected until it is committed.
+    pub(super) fn keeping(self, hold: Hold, gate: OwnedRwLockReadGuard<()>) -> Self {
+        Self { _hold: Some(hold), _gate: Some(gate), ..self }
+    }
+
+    /// The record that goes with `events`, if they publish it. What it needs is kept only as long as `self` is: until the
+    /// record is committed.
+    pub(super) fn change(&self, events: &[Event]) -> Option<Change> {
+        let mut record = self.record.clone();
         let (event, last) = (events.iter().find(is_publishing)?, events.last()?);
         let EventBody::VersionCommitted { version, base, cause, blocks, restored, .. } = &event.body else {
             return None;
         };
-        (self.record.version, self.record.base, self.record.cause) = (*version, *base, *cause);
-        (self.record.blocks, self.record.restored, self.record.run_id) = (*blocks, *restored, event.run_id);
-        (self.record.seq, self.record.created_at) = (last.seq, last.timestamp);
-        Some(Change::PutVersion(Box::new(self.record)))
+        (record.version, record.base, record.cause) = (*version, *base, *cause);
+        (record.blocks, record.restored, record.run_id) = (*blocks, *restored, event.run_id);
+        (record.seq, record.created_at) = (last.seq, last.timestamp);
+        Some(Change::PutVersion(Box::new(record)))
     }
 
     /// The same with what the run that ends now has spent.
-    pub(super) fn spending(mut self, usage: &Usage) -> Self {
+    pub(super) fn spending(&mut self, usage: &Usage) -> &Self {
         self.record.usage.add(usage);
         self
     }

@@ -19,15 +19,20 @@ use crate::{
 impl SessionManager {
     pub(super) async fn fork(&self, fork: Fork) -> Result<Forked, SessionError> {
         let source = self.record(fork.session).await?;
+        // Both before it is looked at: what is kept then is not collected before the new session has it.
+        let _hold = self.shared.parts.snapshots.hold(&source.partition);
+        let gate = self.shared.gate.clone().read_owned().await;
         let version = self.version_get(fork.session, fork.version.unwrap_or(source.version)).await?;
         let tree = tree_of(&version)?;
+        let contents = self.contents(&source, &version).await?;
+        // The new session keeps them once more, behind the same gate.
+        drop(gate);
         let adapter = find_adapter(fork.agent_type.as_ref().unwrap_or(&source.agent_type))?;
         let is_same_agent = adapter.agent_type() == source.agent_type;
         let from = ForkedFrom { session_id: fork.session, version: version.version };
         let new = new_session(&source, &fork, adapter)?;
         // All of it is looked at before anything is made.
         let conversations = self.conversations_at(fork.session, &version).await?;
-        let contents = self.contents(&source, &version).await?;
         let listed = workspace_files(&self.shared.parts.snapshots, &source.partition, tree).await?;
         let created = self.create(new, Some(from), First::Later).await?;
         let session = created.record.session_id;
