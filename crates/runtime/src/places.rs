@@ -88,6 +88,27 @@ impl Places {
         }
     }
 
+    /// Notes that what is in the workspace is not what its files are: those are in a version, from which whoever comes next
+    /// writes them. On disk when it returns.
+    pub(crate) fn give_up_workspace(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.workspace_directory)?;
+        fs::File::create(self.given_up())?;
+        fs::File::open(&self.workspace_directory)?.sync_all()
+    }
+
+    /// From now on the files of the workspace are what is in it. On disk when it returns.
+    pub(crate) fn believe_workspace(&self) -> io::Result<()> {
+        match fs::remove_file(self.given_up()) {
+            Ok(()) => fs::File::open(&self.workspace_directory)?.sync_all(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn given_up(&self) -> PathBuf {
+        self.workspace_directory.join("given-up")
+    }
+
     fn begun(&self) -> PathBuf {
         self.workspace_directory.join("begun")
     }
@@ -141,9 +162,14 @@ impl Places {
         }
     }
 
-    /// Whether these directories are there.
+    /// Whether these directories are there, with what they should have in them.
     pub(crate) fn are_there(&self, part: Part) -> bool {
-        self.of_version(part).iter().all(|directory| directory.exists())
+        self.of_version(part).into_iter().all(|directory| self.is_there(directory))
+    }
+
+    /// The same of one of them.
+    pub(crate) fn is_there(&self, directory: &Path) -> bool {
+        directory.exists() && (directory != self.workspace || !self.given_up().exists())
     }
 
     /// Removes these directories. Each is gone at once, or still there whole.

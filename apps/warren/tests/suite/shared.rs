@@ -124,6 +124,33 @@ async fn a_restore_is_refused_while_others_are_active_and_replaces_the_files_of_
     assert!(told.contains("good") && !told.contains("bad"), "{told}");
 }
 
+#[tokio::test]
+async fn a_restore_is_not_undone_when_another_session_joins_the_workspace() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let one = client.session_create().await;
+    client.run(one, "run: echo good > a.txt").await;
+    client.run(one, "run: echo bad > a.txt; echo extra > b.txt").await;
+    client.post(&of(one, "restore"), &json!({"version": 1})).await.expect(StatusCode::OK);
+    let made = client.post("/api/sessions", &json!({"workspaceId": one})).await.expect(StatusCode::CREATED);
+    let two: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    for session in [one, two] {
+        let read = client.get(&of(session, "fs/read?path=a.txt")).await;
+        assert_eq!(read.expect(StatusCode::OK), json!("good\n"), "without a sandbox");
+        assert_eq!(client.get(&of(session, "fs/read?path=b.txt")).await.refusal(), (404, "NOT_FOUND"));
+    }
+    let told = look(&client, two).await;
+    assert!(told.contains("good") && !told.contains("bad") && !told.contains("extra"), "{told}");
+    // What is done from here on is what the workspace has, and no version takes its place.
+    client.run(two, "run: echo more > c.txt").await;
+    stop(&client, two).await;
+    let told = look(&client, one).await;
+    assert!(told.contains("good") && told.contains("more") && !told.contains("extra"), "{told}");
+    let diff = client.get(&of(one, "versions/4/diff")).await.expect(StatusCode::OK);
+    let changed: Vec<_> = diff["files"].as_array().expect("files").iter().map(|file| &file["path"]).collect();
+    assert_eq!(changed, ["c.txt"], "the other's work is all that is new");
+}
+
 /// Asks for something that needs a sandbox first, and for that sandbox's end as soon as it starts. Gives both answers.
 async fn ask_and_end(
     client: &TestClient,

@@ -40,6 +40,13 @@ pub(super) struct Rebuild<'a> {
 impl Rebuild<'_> {
     /// Sees to it that the directories are what the latest version says. Nothing may use them yet.
     pub(super) async fn run(&self) -> Result<Workspace, StartFailure> {
+        let rebuilt = self.bring_up_to_date().await?;
+        let believe = self.places.clone();
+        blocking(move || believe.believe_workspace()).await?;
+        Ok(rebuilt)
+    }
+
+    async fn bring_up_to_date(&self) -> Result<Workspace, StartFailure> {
         let Rebuild { identity, shared, places, .. } = self;
         let there = || if places.has_workspace() { Workspace::Known } else { Workspace::New };
         let latest = latest(identity, shared).await.map_err(|error| failed(&error))?;
@@ -53,7 +60,8 @@ impl Rebuild<'_> {
         Ok(if latest.tree.is_some() { Workspace::Known } else { there() })
     }
 
-    /// A workspace that others work in too stays as it is. One that is gone is what was committed last, whoever did that.
+    /// A workspace that others work in too stays as it is. One that is gone, or was given up, is what was committed last,
+    /// whoever did that.
     async fn workspace(&self) -> Result<(), StartFailure> {
         if self.places.are_there(Part::Workspace) {
             return Ok(());

@@ -138,15 +138,12 @@ impl SessionTask {
             return Ok(());
         }
         let places = self.places();
-        let part = match (&target.tree, self.works_with_others().await?) {
-            (None, _) => Some(Part::All),
-            // Gone, so that whoever comes first writes what was committed last.
-            (Some(_), true) => Some(Part::Workspace),
-            (Some(_), false) => None,
-        };
+        let has_tree = target.tree.is_some();
         blocking(move || {
+            // Whoever comes first writes what was committed last, and may be another session by then.
+            places.give_up_workspace()?;
             places.forget_version()?;
-            part.map_or(Ok(()), |part| places.discard(part))
+            if has_tree { Ok(()) } else { places.discard(Part::All) }
         })
         .await
         .map_err(|error| SessionError::internal("give up the files", error))

@@ -44,7 +44,7 @@ impl SessionManager {
         };
         let stays = self.shared.parts.backend.files() == FilesAt::Host;
         let (looked, at) = (places.clone(), directory.clone());
-        let (held, is_there) = blocking(move || (looked.held(), stays && at.exists())).await?;
+        let (held, is_there) = blocking(move || (looked.held(), stays && looked.is_there(&at))).await?;
         let held = held.filter(|held| is_there && held.version == record.version);
         // What is in no version is there as it is, whatever became of it.
         if let Some(held) = held
