@@ -6,6 +6,7 @@ mod artifacts;
 mod files;
 mod imports;
 mod knowledge;
+mod making;
 mod previews;
 mod records;
 mod recovery;

@@ -10,7 +10,7 @@ use warren_domain::VersionCause;
 use super::{SessionManager, sessions::First};
 use crate::{
     api::{Imports, NewSession, SessionError, SessionSummary, Sessions as _, Transcripts},
-    session::{Imported, Origin, Request},
+    session::{Imported, Origin},
 };
 
 #[async_trait]
@@ -25,18 +25,9 @@ impl Imports for SessionManager {
         let adapter = super::sessions::find_adapter(&created.record.agent_type)?;
         // Long transcripts take their time, and others share this thread.
         let read = tokio::task::spawn_blocking(move || read(adapter, session, transcripts)).await;
-        let taken = match read {
-            Ok(imported) => self.ask(session, |reply| Request::Import(Box::new(imported), reply)).await,
-            Err(error) => Err(SessionError::internal("read the transcript", error)),
-        };
-        match taken {
-            Ok(()) => self.session_get(session).await,
-            Err(error) => {
-                // Half a past is worse than none. If even that fails, the session is there to be erased by hand.
-                let _ = self.session_erase(session).await;
-                Err(error)
-            }
-        }
+        let past = read.map_err(|error| SessionError::internal("read the transcript", error));
+        self.finish_making(session, past).await?;
+        self.session_get(session).await
     }
 }
 

@@ -21,8 +21,8 @@ pub enum RecoverError {
 }
 
 impl SessionManager {
-    /// Ends stray sandboxes, then gives every session with an unfinished run an owner, which records cut runs as failed
-    /// and begins waiting messages.
+    /// Ends stray sandboxes and erases half-made sessions, then gives every session with an unfinished run an owner, which
+    /// records cut runs as failed and begins waiting messages.
     pub(super) async fn recover(&self) -> Result<(), RecoverError> {
         let parts = &self.shared.parts;
         let swept = parts.backend.sweep().await.map_err(RecoverError::Sweep)?;
@@ -30,6 +30,7 @@ impl SessionManager {
             tracing::warn!(?swept, "ended what an earlier server left running");
         }
         self.remove_replays().await;
+        self.erase_half_made().await;
         let unfinished = parts.store.runs.unfinished().await.map_err(RecoverError::Read)?;
         let sessions: BTreeSet<_> = unfinished.into_iter().map(|run| run.session_id).collect();
         for session in sessions {

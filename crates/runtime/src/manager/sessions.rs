@@ -110,7 +110,7 @@ pub(super) fn find_adapter(agent: &AgentType) -> Result<&'static dyn Adapter, Se
 pub(super) enum First {
     /// With its first entry: it begins without anything.
     Now,
-    /// When its past is there.
+    /// When its past is there. Until then it is [being made](SessionManager::begin_making).
     Later,
 }
 
@@ -127,6 +127,9 @@ impl SessionManager {
         let env = &self.shared.parts.env;
         let session = env.session_id();
         let workspace = self.workspace_for(session, &new).await?;
+        if first == First::Later {
+            self.begin_making(session).await?;
+        }
         let mut recorder = Recorder::unborn(session, new.partition.clone(), self.shared.clone());
         let command = Command::Create {
             agent_type: new.agent_type.clone(),

@@ -13,7 +13,7 @@ use crate::{
         sessions::{First, find_adapter},
     },
     recorder::for_each_event,
-    session::{Imported, Memory, Origin, Request, STATE, workspace_files},
+    session::{Imported, Memory, Origin, STATE, workspace_files},
 };
 
 impl SessionManager {
@@ -39,18 +39,10 @@ impl SessionManager {
         let (files, state) =
             if is_same_agent { adopted(adapter, session, contents) } else { Default::default() };
         let origin = Origin { cause: VersionCause::Fork, version: Some(version), listed };
-        let imported = Imported { conversations, files, state, origin };
-        match self.ask(session, |reply| Request::Import(Box::new(imported), reply)).await {
-            Ok(()) => {
-                let summary = self.session_get(session).await?;
-                Ok(Forked { summary, loss: loss(&source, adapter, is_same_agent) })
-            }
-            Err(error) => {
-                // Half a fork is worse than none. If even that fails, the session is there to be erased by hand.
-                let _ = self.session_erase(session).await;
-                Err(error)
-            }
-        }
+        let past = Imported { conversations, files, state, origin };
+        self.finish_making(session, Ok(past)).await?;
+        let summary = self.session_get(session).await?;
+        Ok(Forked { summary, loss: loss(&source, adapter, is_same_agent) })
     }
 
     async fn conversations_at(
