@@ -25,6 +25,7 @@ mod suite {
     pub(crate) mod life;
     pub(crate) mod metrics;
     pub(crate) mod postgres;
+    pub(crate) mod previews;
     pub(crate) mod real;
     pub(crate) mod replay;
     pub(crate) mod sandbox;

@@ -20,6 +20,7 @@ mod places;
 mod recorder;
 mod spaces;
 mod template;
+mod traffic;
 mod volumes;
 mod workspaces;
 

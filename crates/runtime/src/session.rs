@@ -114,7 +114,7 @@ impl SessionTask {
         inbox: mpsc::Receiver<Request>,
     ) -> Self {
         let (sender, signals) = mpsc::channel(SIGNALS);
-        let deadlines = Deadlines::new(&shared.options);
+        let deadlines = Deadlines::new(&shared.options, status.traffic.clone());
         Self {
             identity,
             shared,

@@ -12,7 +12,7 @@ async fn get(client: &TestClient, session: SessionId, path: &str) -> Value {
     client.get(path.trim_end_matches('/')).await.expect(StatusCode::OK)
 }
 
-async fn artifacts(client: &TestClient, session: SessionId) -> Vec<Value> {
+pub(super) async fn artifacts(client: &TestClient, session: SessionId) -> Vec<Value> {
     get(client, session, "artifacts").await["artifacts"].as_array().expect("a list").clone()
 }
 

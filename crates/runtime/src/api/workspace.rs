@@ -1,6 +1,6 @@
 //! A session's files, what of them is worth showing, and what listens in its sandbox.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -66,9 +66,12 @@ pub trait Previews: Send + Sync {
     ) -> Result<PreviewTarget, SessionError>;
     /// Starts again, in the background, what once served a port.
     async fn preview_wake(&self, session: SessionId, port: u16) -> Result<(), SessionError>;
-    /// A connection to a port that something listens on. Counts as work of the session.
+    /// A connection to a port that something listens on. It counts as work of the session, and so does whatever passes
+    /// over it.
     async fn preview_dial(&self, session: SessionId, port: u16) -> Result<Dialled, SessionError>;
-    /// Something passed over a connection. Counts as work of the session.
+    /// How often [`Previews::preview_touch`] must be called so that a session does not fall asleep.
+    fn preview_pulse(&self) -> Duration;
+    /// Somebody waits for what an app does. Counts as work of the session.
     async fn preview_touch(&self, session: SessionId);
 }
 

@@ -90,6 +90,12 @@ impl Files for SessionManager {
                 let pieces = stream::try_unfold(reader, |mut reader| async move {
                     Ok::<_, CallError>(reader.next().await?.map(|piece| (piece, reader)))
                 });
+                let traffic = self.roster.traffic(session).unwrap_or_default();
+                // Not the first: looking is no work, else whoever polls a small file would keep the sandbox for ever.
+                let pieces = pieces.enumerate().map(move |(n, piece)| {
+                    (n > 0).then(|| traffic.moved());
+                    piece
+                });
                 let broken = |error| SessionError::internal("read the file", error);
                 Ok(FileContent { entry, bytes: pieces.map_err(broken).boxed() })
             }
@@ -133,6 +139,8 @@ impl Files for SessionManager {
         }
         let how = if how == FileWrite::New { WriteHow::CreateNew } else { WriteHow::Replace };
         let request = WriteRequest { path: at, how, mode: None };
+        // It counts as work as long as it moves, however slowly.
+        let source = self.roster.traffic(session).unwrap_or_default().carried(source);
         let stat = guest.write(request, source).await.map_err(|error| refused(&place, error))?;
         Ok(entry(place.shown(), stat))
     }
@@ -275,6 +283,11 @@ fn refused(place: &VolumePath, error: CallError) -> SessionError {
         }
         (Some(GuestCode::NoSpace), _) => (ErrorCode::DiskLimit, "there is no room for it".to_owned()),
         (None, CallError::Source(cause)) => return broken_off(cause),
+        (None, CallError::Reach(_) | CallError::TimedOut { .. } | CallError::Protocol(_)) => {
+            let cause = &error as &dyn std::error::Error;
+            tracing::info!(error = cause, "a sandbox was gone before a file was done");
+            (ErrorCode::SandboxError, "the sandbox ended before it was done".to_owned())
+        }
         _ => return SessionError::internal("reach the files of the sandbox", error),
     };
     invalid(code, message)

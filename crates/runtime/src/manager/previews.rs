@@ -15,6 +15,10 @@ use crate::{
 /// How long opening a preview waits for its app. Then the browser waits, on a page that says so.
 const PATIENCE: Duration = Duration::from_secs(8);
 
+/// Between two signs that somebody waits for an answer, where the session does not fall asleep sooner than that.
+const PULSE: Duration = Duration::from_secs(15);
+const SHORTEST: Duration = Duration::from_millis(100);
+
 #[async_trait]
 impl Previews for SessionManager {
     async fn preview_open(
@@ -68,7 +72,10 @@ impl Previews for SessionManager {
         }
         match self.ask(session, |reply| Request::Visit(Visit::Dial(port, reply))).await? {
             Door::Open(guest, port) => match guest.connect(port).await {
-                Ok(stream) => Ok(Dialled::Connected(Box::new(stream))),
+                Ok(stream) => {
+                    let traffic = self.roster.traffic(session).unwrap_or_default();
+                    Ok(Dialled::Connected(Box::new(traffic.carried(stream))))
+                }
                 // It closed just now; the watch will say so.
                 Err(_) => Ok(Dialled::Starting),
             },
@@ -76,6 +83,10 @@ impl Previews for SessionManager {
             Door::Shut { complaint } => Ok(Dialled::Closed { complaint }),
             Door::NoSandbox => Ok(Dialled::Asleep),
         }
+    }
+
+    fn preview_pulse(&self) -> Duration {
+        (self.shared.options.idle / 3).clamp(SHORTEST, PULSE)
     }
 
     async fn preview_touch(&self, session: SessionId) {

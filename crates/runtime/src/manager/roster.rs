@@ -19,6 +19,7 @@ use crate::{
     options::Shared,
     recorder::Recorder,
     session::{Identity, Request, SessionTask, Status, StatusCell},
+    traffic::Traffic,
 };
 
 /// How many requests may wait for one owner. When full, callers wait.
@@ -76,6 +77,14 @@ impl Roster {
 
     pub(crate) fn is_owned(&self, session: SessionId) -> bool {
         matches!(self.seats().get(&session), Some(Seat::Owned { .. }))
+    }
+
+    /// Where to say that something moves into a session's sandbox or out of it, if somebody owns the session.
+    pub(crate) fn traffic(&self, session: SessionId) -> Option<Traffic> {
+        match self.seats().get(&session)? {
+            Seat::Owned { status, .. } => Some(status.traffic.clone()),
+            Seat::Loaded | Seat::Parked(_) => None,
+        }
     }
 
     /// State right now.

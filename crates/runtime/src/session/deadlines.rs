@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{SessionTask, active::ActiveRun, active::Stop, sandbox::SandboxSlot};
-use crate::{options::Options, recorder::RecordError};
+use crate::{options::Options, recorder::RecordError, traffic::Traffic};
 
 /// Far enough away to mean never.
 pub(super) const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -19,16 +19,19 @@ pub(super) struct Deadlines {
     health_interval: Duration,
     /// The last moment at which there was something to do.
     busy_at: Instant,
+    /// What moves into the sandbox and out of it is work too, while it moves.
+    traffic: Traffic,
     health_at: Instant,
 }
 
 impl Deadlines {
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn new(options: &Options, traffic: Traffic) -> Self {
         let now = Instant::now();
         Self {
             idle: options.idle,
             health_interval: options.health_interval,
             busy_at: now,
+            traffic,
             health_at: now + options.health_interval,
         }
     }
@@ -54,13 +57,18 @@ impl Deadlines {
         self.busy_at = (now + AGAIN.min(self.idle)).checked_sub(self.idle).unwrap_or(now);
     }
 
+    /// When nothing will have been done for as long as the sandbox may stay.
+    fn idle_at(&self) -> Instant {
+        self.busy_at.max(self.traffic.last()) + self.idle
+    }
+
     /// The next moment at which [`SessionTask::on_time`] has something to look at.
     pub(super) fn next(&self, run: Option<&ActiveRun>, sandbox: &SandboxSlot) -> Instant {
         let never = Instant::now() + NEVER;
         let of_run = run.and_then(ActiveRun::next_deadline).unwrap_or(never);
         let of_sandbox = match (sandbox, run) {
             (SandboxSlot::Ready(_), Some(_)) => self.health_at,
-            (SandboxSlot::Ready(_), None) => self.health_at.min(self.busy_at + self.idle),
+            (SandboxSlot::Ready(_), None) => self.health_at.min(self.idle_at()),
             (SandboxSlot::None | SandboxSlot::Starting(_), _) => never,
         };
         of_run.min(of_sandbox)
@@ -81,7 +89,7 @@ impl SessionTask {
                     &self.shared.parts.tasks,
                 );
             }
-            if self.run.is_none() && now >= self.deadlines.busy_at + self.deadlines.idle {
+            if self.run.is_none() && now >= self.deadlines.idle_at() {
                 self.end_idle().await?;
             }
         }

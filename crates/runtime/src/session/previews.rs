@@ -65,7 +65,7 @@ pub(crate) enum Visit {
     Open(ArtifactId, Wake, Reply<u16>),
     /// Answered when something listens there.
     Await(u16, Reply<()>),
-    /// Something passed over a connection.
+    /// Somebody waits for an answer of an app.
     Touch(Reply<()>),
 }
 

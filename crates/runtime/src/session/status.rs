@@ -5,10 +5,15 @@ use std::sync::{Mutex, PoisonError};
 use warren_domain::{Head, RunId, SessionRuntimeState};
 
 use super::SessionTask;
+use crate::traffic::Traffic;
 
 /// The owner writes it, lists read it: nobody waits for anybody.
 #[derive(Debug, Default)]
-pub(crate) struct StatusCell(Mutex<Status>);
+pub(crate) struct StatusCell {
+    shown: Mutex<Status>,
+    /// Written by others, read by the owner.
+    pub(crate) traffic: Traffic,
+}
 
 /// State right now.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,20 +27,18 @@ pub(crate) struct Status {
 impl StatusCell {
     /// In memory, nothing more.
     pub(crate) fn loaded() -> Self {
-        Self(Mutex::new(Status {
-            runtime: SessionRuntimeState { is_loaded: true, sandbox: None },
-            running: None,
-            is_dirty: false,
-        }))
+        let runtime = SessionRuntimeState { is_loaded: true, sandbox: None };
+        let status = Status { runtime, running: None, is_dirty: false };
+        Self { shown: Mutex::new(status), traffic: Traffic::default() }
     }
 
     pub(crate) fn get(&self) -> Status {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Puts a new state in. Says whether it is another than before.
     fn set(&self, status: Status) -> bool {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = *current != status;
         *current = status;
         changed

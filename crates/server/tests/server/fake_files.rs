@@ -6,6 +6,7 @@ use std::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -191,6 +192,10 @@ impl Previews for FakeFiles {
         #[expect(clippy::disallowed_methods, reason = "an app of a test lives as long as its connection")]
         tokio::spawn(app(theirs, heard));
         Ok(Dialled::Connected(Box::new(ours)))
+    }
+
+    fn preview_pulse(&self) -> Duration {
+        Duration::from_secs(1)
     }
 
     async fn preview_touch(&self, _: SessionId) {}
