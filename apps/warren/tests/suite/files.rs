@@ -1,5 +1,6 @@
 //! Files, artifacts and previews, through the whole server and real sandboxes.
 
+use futures::StreamExt as _;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use warren_domain::SessionId;
@@ -411,4 +412,61 @@ async fn who_may_only_read_wakes_nothing() {
     let listed = get(&reader, session, "fs?path=outputs/app").await;
     assert_eq!(listed["entries"][0]["name"], "index.html");
     assert!(is_asleep(&get(&client, session, "").await));
+}
+
+/// A body of which the rest comes when it is told.
+fn halting(first: &'static str, rest: &'static str) -> (reqwest::Body, tokio::sync::oneshot::Sender<()>) {
+    let (go_on, told) = tokio::sync::oneshot::channel();
+    let rest = futures::stream::once(async move {
+        told.await.expect("somebody tells");
+        Ok(rest)
+    });
+    let pieces = futures::stream::iter([Ok::<_, std::io::Error>(first)]).chain(rest);
+    (reqwest::Body::wrap_stream(pieces), go_on)
+}
+
+#[tokio::test]
+async fn who_was_overtaken_while_sending_replaces_nothing() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let path = format!("/api/sessions/{session}/fs?path=a.txt");
+    let put = |tag: &str| client.request(Method::PUT, &path).header("if-match", tag);
+    let made = client.send(client.request(Method::PUT, &path).body("one")).await.expect(StatusCode::OK);
+    let tag = made["etag"].as_str().expect("a state").to_owned();
+    let (body, go_on) = halting("a slow ", "writer");
+    let slow = client.send(put(&tag).body(body));
+    let quick = async {
+        let quick = client.send(put(&tag).body("two")).await;
+        go_on.send(()).expect("it still sends");
+        quick
+    };
+    let (slow, quick) = tokio::join!(slow, quick);
+    assert_eq!((quick.status, slow.refusal()), (StatusCode::OK, (412, "PRECONDITION_FAILED")));
+    assert_eq!(get(&client, session, "fs/read?path=a.txt").await, json!("two"));
+
+    let tag = quick.body["etag"].as_str().expect("a state").to_owned();
+    let all = (0..10).map(|n| client.send(put(&tag).body(n.to_string())));
+    let all = futures::future::join_all(all).await;
+    assert_eq!(all.iter().filter(|answer| answer.status == StatusCode::OK).count(), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_was_read_from_a_version_is_replaced_in_the_sandbox() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: printf one > a.txt").await;
+    let fork = client.post(&format!("/api/sessions/{session}/fork"), &json!({})).await;
+    let fork = fork.expect(StatusCode::CREATED)["sessionId"].as_str().expect("an id").parse().expect("an id");
+    assert_eq!(get(&client, fork, "fs").await["source"], "version");
+    let read = client.get(&format!("/api/sessions/{fork}/fs/read?path=a.txt")).await;
+    let tag = read.headers["etag"].to_str().expect("text").to_owned();
+    let put = async |body: &'static str| {
+        let request = client.request(Method::PUT, &format!("/api/sessions/{fork}/fs?path=a.txt"));
+        client.send(request.header("if-match", &tag).body(body)).await
+    };
+    put("two").await.expect(StatusCode::OK);
+    assert_eq!(put("three").await.refusal(), (412, "PRECONDITION_FAILED"));
+    assert_eq!(get(&client, fork, "fs/read?path=a.txt").await, json!("two"));
 }

@@ -166,8 +166,8 @@ pub struct FileContent {
 pub enum FileWrite {
     /// Replaces it.
     Replace,
-    /// Replaces it if it is still so.
-    If(FileTag),
+    /// Replaces it if it is in one of these states when all of the new content is there.
+    If(Vec<FileTag>),
     /// Fails if anything is there.
     New,
 }
@@ -235,13 +235,11 @@ pub enum Dialled {
 }
 
 impl FileEntry {
-    /// Tells this state from any other of the file.
+    /// Tells this state from any other of the file. The same wherever it is read: a restored file keeps its time, and a
+    /// sandbox does not know hashes.
     #[must_use]
     pub fn tag(&self) -> FileTag {
-        match &self.hash {
-            Some(hash) => FileTag(hash.0.clone()),
-            None => FileTag(format!("{:x}-{:x}", self.modified_ns, self.size_bytes)),
-        }
+        FileTag(format!("{:x}-{:x}", self.modified_ns, self.size_bytes))
     }
 }
 

@@ -123,21 +123,8 @@ impl Files for SessionManager {
     ) -> Result<FileEntry, SessionError> {
         let place = VolumePath::parse(path)?;
         let (guest, at) = self.writable(session, &place).await?;
-        if let FileWrite::If(tag) = &how {
-            let is_so = match guest.stat(at.clone()).await {
-                Ok(stat) => entry(place.shown(), stat).tag() == *tag,
-                Err(error) if error.code() == Some(GuestCode::NotFound) => false,
-                Err(error) => return Err(refused(&place, error)),
-            };
-            if !is_so {
-                return Err(SessionError::Invalid {
-                    code: ErrorCode::PreconditionFailed,
-                    message: format!("`{}` is not as it was", place.shown()),
-                    hint: Some("read it again, and send the `ETag` of that answer as `If-Match`".to_owned()),
-                });
-            }
-        }
-        let how = if how == FileWrite::New { WriteHow::CreateNew } else { WriteHow::Replace };
+        let before = guest.stat(at.clone()).await;
+        let how = write_how(&place, &how, before)?;
         let request = WriteRequest { path: at, how, mode: None };
         // It counts as work as long as it moves, however slowly.
         let source = self.roster.traffic(session).unwrap_or_default().carried(source);
@@ -259,6 +246,33 @@ fn entry(path: String, stat: FileStat) -> FileEntry {
     FileEntry { path, kind, size_bytes: stat.size, mode: stat.mode, modified_ns: stat.mtime_ns, hash: None }
 }
 
+/// How the guest is to write. It looks again when all has come: what is there may change until then.
+fn write_how(
+    place: &VolumePath,
+    how: &FileWrite,
+    before: Result<FileStat, CallError>,
+) -> Result<WriteHow, SessionError> {
+    match (how, before) {
+        (FileWrite::Replace, _) => Ok(WriteHow::Replace),
+        (FileWrite::New, _) => Ok(WriteHow::CreateNew),
+        (FileWrite::If(tags), Ok(stat)) if tags.contains(&entry(place.shown(), stat).tag()) => {
+            Ok(WriteHow::ReplaceIf(stat.look()))
+        }
+        (FileWrite::If(_), Err(error)) if error.code() != Some(GuestCode::NotFound) => {
+            Err(refused(place, error))
+        }
+        (FileWrite::If(_), _) => Err(not_as_it_was(place)),
+    }
+}
+
+fn not_as_it_was(place: &VolumePath) -> SessionError {
+    SessionError::Invalid {
+        code: ErrorCode::PreconditionFailed,
+        message: format!("`{}` is not as it was", place.shown()),
+        hint: Some("read it again, and send the `ETag` of that answer as `If-Match`".to_owned()),
+    }
+}
+
 fn invalid(code: ErrorCode, message: String) -> SessionError {
     SessionError::Invalid { code, message, hint: None }
 }
@@ -269,6 +283,13 @@ fn refused(place: &VolumePath, error: CallError) -> SessionError {
     let (code, message) = match (error.code(), &error) {
         (Some(GuestCode::NotFound), _) => return SessionError::not_found("file", shown),
         (Some(GuestCode::AlreadyExists), _) => (ErrorCode::Conflict, format!("`{shown}` is there already")),
+        (Some(GuestCode::Changed), _) => return not_as_it_was(place),
+        (Some(GuestCode::NotEmpty), _) => {
+            (ErrorCode::Conflict, format!("something was put into `{shown}` meanwhile"))
+        }
+        (Some(GuestCode::TooMany), _) => {
+            (ErrorCode::Conflict, format!("`{shown}` is more than the sandbox can take at a time"))
+        }
         (Some(GuestCode::PathEscapes), _) => {
             (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link, or out"))
         }

@@ -37,7 +37,8 @@ pub(crate) async fn archive(call: Call) -> Answer {
     archive::answer(call.app().clone(), session, path).await
 }
 
-/// Replaces a file as soon as all of it has come. `If-Match` is compared before, `If-None-Match: *` makes only new ones.
+/// Replaces a file as soon as all of it has come, if `If-Match` then still names what is there. `If-None-Match: *` makes
+/// only new ones.
 pub(crate) async fn put(call: Call) -> Answer {
     let session = call.session()?;
     let path = path(&call).to_owned();
@@ -105,8 +106,14 @@ async fn how(call: &Call, session: SessionId, path: &str) -> Result<FileWrite, F
                     .hint("leave `If-Match` out")
             })
         }
-        Some(tag) => Ok(FileWrite::If(FileTag(tag.trim_start_matches("W/").trim_matches('"').to_owned()))),
+        Some(list) => Ok(FileWrite::If(tags(list))),
     }
+}
+
+/// The states that a list names.
+fn tags(list: &str) -> Vec<FileTag> {
+    let bare = |tag: &str| FileTag(tag.trim().trim_start_matches("W/").trim_matches('"').to_owned());
+    list.split(',').map(bare).collect()
 }
 
 /// One thing in a directory as clients see it.

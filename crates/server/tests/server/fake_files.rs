@@ -105,8 +105,8 @@ impl Files for FakeFiles {
         })?;
         match (how, self.entry(path)) {
             (FileWrite::New, Ok(_)) => return Err(invalid(ErrorCode::Conflict, "it is there".to_owned())),
-            (FileWrite::If(tag), found)
-                if found.as_ref().ok().is_none_or(|(entry, _)| entry.tag() != tag) =>
+            (FileWrite::If(tags), found)
+                if found.as_ref().ok().is_none_or(|(entry, _)| !tags.contains(&entry.tag())) =>
             {
                 return Err(invalid(ErrorCode::PreconditionFailed, "it is another".to_owned()));
             }

@@ -96,6 +96,12 @@ async fn a_file_is_replaced_only_if_it_is_as_the_caller_believes() {
     assert_eq!(put(vec![("if-none-match", "*".to_owned())], "two").await.problem(), "CONFLICT");
     let replaced = put(vec![("if-match", tag.clone())], "three").await;
     assert_eq!(replaced.status, StatusCode::OK);
+    let listed = format!("\"other\", {}", replaced.headers["etag"].to_str().expect("text"));
+    assert_eq!(put(vec![("if-match", listed)], "seven").await.status, StatusCode::OK);
+    assert_eq!(
+        put(vec![("if-match", "\"other\", \"another\"".to_owned())], "x").await.problem(),
+        "PRECONDITION_FAILED"
+    );
     assert_eq!(put(vec![("if-match", tag)], "four").await.problem(), "PRECONDITION_FAILED");
     assert_eq!(put(vec![("content-length", "50000001".to_owned())], "").await.problem(), "TOO_LARGE");
     let removed = server.send(Method::DELETE, &server.owner, &path, "").await;
