@@ -11,7 +11,7 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use futures::StreamExt as _;
 use tokio::sync::mpsc;
-use warren_domain::SessionId;
+use warren_domain::{ErrorCode, SessionId, Timestamp};
 use warren_env::TaskKind;
 use warren_runtime::api::{FileEntry, FileKind, FilePart, SessionError};
 
@@ -25,6 +25,9 @@ const PIECE: usize = 64 * 1024;
 
 /// What tar's records are padded to.
 const RECORD: u64 = 512;
+
+/// Names what could not be read, last in the archive.
+const LEFT_OUT: &str = "left-out-of-this-archive.txt";
 
 /// Everything beneath a directory, or one file. Links are left out: where they lead is not ours to say.
 pub(crate) async fn answer(app: App, session: SessionId, path: String) -> Answer {
@@ -45,7 +48,8 @@ pub(crate) async fn answer(app: App, session: SessionId, path: String) -> Answer
     let (sender, mut receiver) = mpsc::channel(WAITING);
     let tasks = app.deps.tasks.clone();
     tasks.spawn(TaskKind::Connection, async move {
-        let archive = Archive { gzip: GzEncoder::new(Vec::new(), Compression::fast()), sender };
+        let gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        let archive = Archive { gzip, left_out: Vec::new(), sender };
         archive.write(&app, session, &prefix, entries).await;
     });
     let pieces = futures::stream::poll_fn(move |cx| receiver.poll_recv(cx));
@@ -62,6 +66,8 @@ pub(crate) async fn answer(app: App, session: SessionId, path: String) -> Answer
 
 struct Archive {
     gzip: GzEncoder<Vec<u8>>,
+    /// Files that could not be read.
+    left_out: Vec<String>,
     sender: mpsc::Sender<Result<Bytes, SessionError>>,
 }
 
@@ -80,8 +86,7 @@ impl Archive {
                 return;
             }
         }
-        // Two empty records are the end.
-        let ended = self.push(&[0; 2 * RECORD as usize]).await.is_ok();
+        let ended = self.end(app.now(), prefix).await.is_ok();
         if ended && let Ok(rest) = self.gzip.finish() {
             // A client that is gone needs no end.
             let _ = self.sender.send(Ok(Bytes::from(rest))).await;
@@ -104,6 +109,11 @@ impl Archive {
             Ok(content) => content,
             // It is gone meanwhile.
             Err(SessionError::NotFound { .. }) => return Ok(()),
+            // Not even its own user may read it, or it is no file any more. The others are worth having.
+            Err(SessionError::Invalid { code: ErrorCode::Forbidden | ErrorCode::BadRequest, .. }) => {
+                self.left_out.push(relative(prefix, &entry.path).to_owned());
+                return Ok(());
+            }
             Err(error) => return self.fail(error).await,
         };
         let size = content.entry.size_bytes;
@@ -125,12 +135,38 @@ impl Archive {
             self.push(&vec![0; usize::try_from(zeros).unwrap_or(PIECE)]).await?;
             left -= zeros;
         }
+        self.pad(size).await
+    }
+
+    /// Says what is missing, if anything, and that this is all.
+    async fn end(&mut self, now: Timestamp, prefix: &str) -> Result<(), Gone> {
+        let left_out = std::mem::take(&mut self.left_out);
+        if !left_out.is_empty() {
+            let text: String = left_out.iter().map(|path| format!("{}\n", path.escape_debug())).collect();
+            let entry = FileEntry {
+                path: format!("{prefix}/{LEFT_OUT}"),
+                kind: FileKind::File,
+                size_bytes: text.len() as u64,
+                mode: 0o644,
+                modified_ns: now.as_millis().saturating_mul(1_000_000),
+                hash: None,
+            };
+            self.head(prefix, &entry, false).await?;
+            self.push(text.as_bytes()).await?;
+            self.pad(entry.size_bytes).await?;
+        }
+        // Two empty records are the end.
+        self.push(&[0; 2 * RECORD as usize]).await
+    }
+
+    /// Fills the last record of a file.
+    async fn pad(&mut self, size: u64) -> Result<(), Gone> {
         let padding = usize::try_from((RECORD - size % RECORD) % RECORD).unwrap_or(0);
         self.push(&vec![0; padding]).await
     }
 
     async fn head(&mut self, prefix: &str, entry: &FileEntry, is_directory: bool) -> Result<(), Gone> {
-        let relative = entry.path.strip_prefix(prefix).unwrap_or(&entry.path).trim_start_matches('/');
+        let relative = relative(prefix, &entry.path);
         let mut header = tar::Header::new_gnu();
         header.set_mode(entry.mode);
         header.set_mtime(u64::try_from(entry.modified_ns / 1_000_000_000).unwrap_or(0));
@@ -159,6 +195,11 @@ impl Archive {
         let _ = self.sender.send(Err(error)).await;
         Err(Gone)
     }
+}
+
+/// A path as the archive has it.
+fn relative<'a>(prefix: &str, path: &'a str) -> &'a str {
+    path.strip_prefix(prefix).unwrap_or(path).trim_start_matches('/')
 }
 
 fn parent(path: &str) -> String {

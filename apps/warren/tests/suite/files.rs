@@ -470,3 +470,15 @@ async fn a_file_that_was_read_from_a_version_is_replaced_in_the_sandbox() {
     assert_eq!(put("three").await.refusal(), (412, "PRECONDITION_FAILED"));
     assert_eq!(get(&client, fork, "fs/read?path=a.txt").await, json!("two"));
 }
+
+#[tokio::test]
+async fn one_file_that_may_not_be_read_does_not_break_an_archive() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: mkdir d && echo a > d/a && echo b > d/b && chmod 000 d/a").await;
+    let path = format!("/api/sessions/{session}/fs/archive?path=d");
+    let answer = client.request(Method::GET, &path).send().await.expect("an answer");
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert!(!answer.bytes().await.expect("all of it").is_empty());
+}

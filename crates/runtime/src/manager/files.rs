@@ -338,6 +338,7 @@ fn missing(place: &VolumePath, error: &std::io::Error) -> SessionError {
         Some(Errno::XDEV | Errno::LOOP) => {
             (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link, or out"))
         }
+        Some(Errno::ACCESS | Errno::PERM) => (ErrorCode::Forbidden, format!("`{shown}` may not be read")),
         // A directory where a file is needed or the other way round; a pipe, a socket or a device.
         Some(Errno::ISDIR | Errno::NOTDIR | Errno::NXIO | Errno::NODEV) => {
             (ErrorCode::BadRequest, format!("`{shown}` is not of the kind that is needed"))

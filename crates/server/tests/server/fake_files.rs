@@ -23,6 +23,10 @@ use warren_runtime::api::{
 #[derive(Default)]
 pub(crate) struct FakeFiles {
     pub(crate) content: Mutex<BTreeMap<String, Vec<u8>>>,
+    /// What takes a file's place just before it is read, one after the other.
+    pub(crate) swaps: Mutex<Vec<Vec<u8>>>,
+    /// What not even its own user may read.
+    pub(crate) forbidden: Mutex<Vec<String>>,
     /// How often something was woken.
     pub(crate) n_woken: AtomicUsize,
     /// What requests an app got, as text.
@@ -81,7 +85,14 @@ impl Files for FakeFiles {
     }
 
     async fn file_read(&self, _: SessionId, path: &str, part: FilePart) -> Result<FileContent, SessionError> {
+        if let Some(other) = self.swaps.lock().expect("a lock").pop() {
+            self.put(path, &other);
+        }
         let (entry, content) = self.entry(path)?;
+        if self.forbidden.lock().expect("a lock").contains(&entry.path) {
+            let (code, message) = (ErrorCode::Forbidden, "it may not be read".to_owned());
+            return Err(SessionError::Invalid { code, message, hint: None });
+        }
         let from = usize::try_from(part.offset).expect("short").min(content.len());
         let to = part
             .len

@@ -77,6 +77,31 @@ async fn a_file_is_read_whole_in_parts_and_not_again_if_it_is_known() {
 }
 
 #[tokio::test]
+async fn a_part_is_of_the_file_that_its_state_names_though_another_takes_its_place() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let path = format!("/api/sessions/{session}/fs/read?path=a.txt");
+    let swaps = |contents: &[&[u8]]| {
+        *server.runtime.files.swaps.lock().expect("a lock") = contents.iter().map(|it| it.to_vec()).collect();
+    };
+    server.runtime.files.put("a.txt", b"first");
+    swaps(&[b"the second"]);
+    let part = get(&server, &path, &[("range", "bytes=2-3")]).await;
+    assert_eq!((part.status, part.body.as_slice()), (StatusCode::PARTIAL_CONTENT, &b"e "[..]));
+    assert_eq!(part.headers["content-range"], "bytes 2-3/10");
+    let again = get(&server, &path, &[]).await;
+    assert_eq!(
+        (part.headers["etag"].clone(), again.body),
+        (again.headers["etag"].clone(), b"the second".to_vec())
+    );
+
+    // One that never stands still is told whole.
+    swaps(&[b"12345", b"1234", b"12345", b"1234", b"12345"]);
+    let whole = get(&server, &path, &[("range", "bytes=2-3")]).await;
+    assert_eq!((whole.status, whole.body.as_slice()), (StatusCode::OK, &b"12345"[..]));
+}
+
+#[tokio::test]
 async fn a_file_is_replaced_only_if_it_is_as_the_caller_believes() {
     let server = TestServer::start().await;
     let session = server.session().await;
@@ -163,6 +188,32 @@ async fn uploads_are_bounded_in_number_and_size() {
         upload(&server, session, MEDIA, form(&[("four.bin", b"1234")])).await.status,
         StatusCode::CREATED
     );
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_named_in_the_archive_of_the_rest() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    for path in ["d/a.txt", "d/deep/secret.txt", "d/z.txt"] {
+        server.runtime.files.put(path, b"content");
+    }
+    server.runtime.files.forbidden.lock().expect("a lock").push("d/deep/secret.txt".to_owned());
+    let reply = get(&server, &format!("/api/sessions/{session}/fs/archive?path=d"), &[]).await;
+    assert_eq!(reply.status, StatusCode::OK);
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&reply.body[..]));
+    let found: Vec<_> = archive
+        .entries()
+        .expect("an archive")
+        .map(|entry| {
+            let mut entry = entry.expect("an entry");
+            let mut text = String::new();
+            entry.read_to_string(&mut text).expect("content");
+            (entry.path().expect("a path").display().to_string(), text)
+        })
+        .collect();
+    let expect =
+        [("a.txt", "content"), ("z.txt", "content"), ("left-out-of-this-archive.txt", "deep/secret.txt\n")];
+    assert_eq!(found, expect.map(|(path, text)| (path.to_owned(), text.to_owned())));
 }
 
 #[tokio::test]
