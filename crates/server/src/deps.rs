@@ -11,7 +11,7 @@ use warren_env::{Env, Tasks};
 use warren_gateway::Gateway;
 use warren_runtime::api::{PreviewHosts, Runtime};
 
-use crate::{handlers::Readiness, hosts::Hosts, preview::Grants};
+use crate::{handlers::Readiness, hosts::Hosts, preview::Grants, upload::Uploads};
 
 /// Sockets are cheap, but not free: each may hold a few megabytes for a slow client.
 const MOST_SOCKETS: usize = 4096;
@@ -90,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) socket_places: Arc<Semaphore>,
     /// Who was let in to see a preview.
     pub(crate) grants: Grants,
+    /// Who may make a file where uploads are counted.
+    pub(crate) uploads: Uploads,
 }
 
 impl Shared {
@@ -104,6 +106,7 @@ impl Shared {
             readiness: Readiness::default(),
             socket_places: Arc::new(Semaphore::new(MOST_SOCKETS)),
             grants: Grants::default(),
+            uploads: Uploads::default(),
             deps,
         })
     }

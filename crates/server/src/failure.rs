@@ -55,6 +55,12 @@ impl Failure {
         self
     }
 
+    /// The same under another code.
+    pub(crate) fn told_as(mut self, code: ErrorCode) -> Self {
+        self.code = code;
+        self
+    }
+
     pub(crate) fn at(mut self, at: At) -> Self {
         self.at = Some(Box::new(at));
         self

@@ -21,6 +21,7 @@ mod body;
 mod cookies;
 mod failure;
 mod file_answer;
+mod form;
 mod hosts;
 mod query;
 mod respond;

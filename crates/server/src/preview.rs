@@ -144,8 +144,8 @@ async fn restart(visit: &Visit, port: u16) -> Response {
     }
 }
 
-/// A path of a URL as text; none if it is not UTF-8.
-fn decoded(path: &str) -> Option<String> {
+/// What is written with `%` as text; none if it is not UTF-8.
+pub(crate) fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
     while let Some(byte) = rest.next() {

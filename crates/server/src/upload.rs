@@ -1,21 +1,27 @@
 //! Files that people bring: taken piece by piece, all of them or none.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     io,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use futures::{Stream, TryStreamExt as _};
-use multer::{Field, Multipart};
+use bytes::Bytes;
+use futures::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use tokio::sync::OwnedMutexGuard;
 use tokio_util::io::StreamReader;
 use warren_domain::{ErrorCode, SessionId};
 use warren_runtime::api::{FileEntry, FileKind, FileWrite, Runtime};
 
-use crate::failure::Failure;
+use crate::{
+    body::ByteStream,
+    deps::App,
+    failure::Failure,
+    form::{FilePart, Form, broken, code_of},
+};
 
 /// The largest file.
 const MAX_FILE: u64 = 50_000_000;
@@ -28,8 +34,8 @@ const MAX_SESSION: u64 = 200_000_000;
 const USER_INPUT: &str = "/user-input";
 
 /// An upload that goes on.
-pub(crate) struct Upload<'a> {
-    runtime: &'a dyn Runtime,
+pub(crate) struct Upload {
+    app: App,
     session: SessionId,
     directory: String,
     room: Room,
@@ -37,20 +43,16 @@ pub(crate) struct Upload<'a> {
     written: Vec<FileEntry>,
 }
 
-impl<'a> Upload<'a> {
+impl Upload {
     /// Looks at what was uploaded before.
-    pub(crate) async fn begin(
-        runtime: &'a dyn Runtime,
-        session: SessionId,
-        directory: String,
-    ) -> Result<Self, Failure> {
-        let room = Room::of(runtime, session, &directory, None).await?;
-        Ok(Self { runtime, session, directory, room, names: BTreeSet::new(), written: Vec::new() })
+    pub(crate) async fn begin(app: App, session: SessionId, directory: String) -> Result<Self, Failure> {
+        let room = Room::of(app.runtime(), session, &directory, None).await?;
+        Ok(Self { app, session, directory, room, names: BTreeSet::new(), written: Vec::new() })
     }
 
     /// Takes all parts. If one cannot be taken, none of this upload stays.
-    pub(crate) async fn take(mut self, mut parts: Multipart<'static>) -> Result<Vec<FileEntry>, Failure> {
-        match self.take_all(&mut parts).await {
+    pub(crate) async fn take(mut self, mut form: Form) -> Result<Vec<FileEntry>, Failure> {
+        match self.take_all(&mut form).await {
             Ok(()) => Ok(self.written),
             Err(failure) => {
                 self.undo().await;
@@ -59,9 +61,9 @@ impl<'a> Upload<'a> {
         }
     }
 
-    async fn take_all(&mut self, parts: &mut Multipart<'static>) -> Result<(), Failure> {
-        while let Some(part) = parts.next_field().await.map_err(|error| not_a_form(&error))? {
-            self.take_one(part).await?;
+    async fn take_all(&mut self, form: &mut Form) -> Result<(), Failure> {
+        while let Some(file) = form.next_file().await.map_err(|error| not_a_form(&error))? {
+            self.take_one(file).await?;
         }
         if self.written.is_empty() {
             return Err(Failure::bad_request("there is no file in the form")
@@ -70,21 +72,17 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    async fn take_one(&mut self, part: Field<'static>) -> Result<(), Failure> {
-        let name = part.file_name().map(str::to_owned);
-        let name = name.ok_or_else(|| Failure::bad_request("a part of the form has no file name"))?;
+    async fn take_one(&mut self, FilePart { name, content }: FilePart) -> Result<(), Failure> {
         check_name(&name)?;
         if !self.names.insert(name.clone()) {
             return Err(Failure::bad_request(format!("the form has `{name}` twice")));
         }
         self.room.take_file()?;
-        let broken = |error: multer::Error| io::Error::other(format!("the form broke off: {error}"));
-        let (part, passed) = (part.map_err(broken), Arc::new(AtomicU64::new(0)));
-        let part = counted(part, passed.clone(), self.room.bytes_left);
-        let source = Box::new(StreamReader::new(Box::pin(part)));
         let path = format!("{}/{name}", self.directory.trim_end_matches('/'));
-        let written = self.runtime.files().file_write(self.session, &path, FileWrite::New, source).await?;
-        self.room.bytes_left = self.room.bytes_left.saturating_sub(passed.load(Ordering::Relaxed));
+        let place = Place { app: self.app.clone(), session: self.session, path };
+        let content = content.map_err(|error| broken(&error));
+        let (written, n_bytes) = place.write(FileWrite::New, content, self.room.bytes_left).await?;
+        self.room.bytes_left = self.room.bytes_left.saturating_sub(n_bytes);
         self.written.push(written);
         Ok(())
     }
@@ -96,7 +94,7 @@ impl<'a> Upload<'a> {
             } else {
                 format!("/workspace/{}", entry.path)
             };
-            if let Err(error) = self.runtime.files().file_remove(self.session, &path).await {
+            if let Err(error) = self.app.runtime().files().file_remove(self.session, &path).await {
                 tracing::warn!(session = %self.session, error = &error as &dyn std::error::Error, "part of a refused upload stays");
             }
         }
@@ -105,17 +103,99 @@ impl<'a> Upload<'a> {
 
 /// Writes one file where uploads are counted. What it replaces does not count.
 pub(crate) async fn put(
-    runtime: &dyn Runtime,
+    app: App,
     session: SessionId,
     path: &str,
     how: FileWrite,
-    body: impl Stream<Item = io::Result<bytes::Bytes>> + Send + Unpin + 'static,
+    body: ByteStream,
 ) -> Result<FileEntry, Failure> {
-    let mut room = Room::of(runtime, session, path, Some(path)).await?;
+    let mut room = Room::of(app.runtime(), session, path, Some(path)).await?;
     room.take_file()?;
-    let body = counted(body, Arc::new(AtomicU64::new(0)), room.bytes_left);
-    let source = Box::new(StreamReader::new(Box::pin(body)));
-    Ok(runtime.files().file_write(session, path, how, source).await?)
+    let place = Place { app, session, path: path.to_owned() };
+    Ok(place.write(how, body, room.bytes_left).await?.0)
+}
+
+/// Where a file will lie.
+#[derive(Clone)]
+struct Place {
+    app: App,
+    session: SessionId,
+    path: String,
+}
+
+impl Place {
+    /// Writes it, if there is room for it at its beginning and at its end. Tells how many bytes it has.
+    async fn write(
+        self,
+        how: FileWrite,
+        content: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
+        bytes_left: u64,
+    ) -> Result<(FileEntry, u64), Failure> {
+        let passed = Arc::new(AtomicU64::new(0));
+        let looked = Arc::<Mutex<LastLook>>::default();
+        let end = stream::once(self.clone().look_last(passed.clone(), looked.clone()));
+        let content = counted(content, passed.clone(), bytes_left).chain(end);
+        let source = Box::new(StreamReader::new(Box::pin(content)));
+        let files = self.app.runtime().files();
+        let written = files.file_write(self.session, &self.path, how, source).await;
+        let refusal = looked.lock().unwrap_or_else(PoisonError::into_inner).refusal.take();
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None => Ok((written?, passed.load(Ordering::Relaxed))),
+        }
+    }
+
+    /// Looks again when all of a file has come, because others came meanwhile: nobody else does so before it is written.
+    /// Elsewhere than in `/user-input` nothing is counted. Gives nothing more to write.
+    async fn look_last(self, passed: Arc<AtomicU64>, looked: Arc<Mutex<LastLook>>) -> io::Result<Bytes> {
+        if !is_user_input(&self.path) {
+            return Ok(Bytes::new());
+        }
+        let turn = self.app.uploads.turn(self.session).await;
+        let refusal = self.check_room(passed.load(Ordering::Relaxed)).await.err();
+        let is_refused = refusal.is_some();
+        *looked.lock().unwrap_or_else(PoisonError::into_inner) = LastLook { refusal, _turn: Some(turn) };
+        // What it says is not told: the refusal is.
+        if is_refused { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(Bytes::new()) }
+    }
+
+    async fn check_room(&self, n_bytes: u64) -> Result<(), Failure> {
+        let mut room = Room::of(self.app.runtime(), self.session, &self.path, Some(&self.path)).await?;
+        room.take_file()?;
+        if n_bytes > room.bytes_left { Err(too_large(session_limit())) } else { Ok(()) }
+    }
+}
+
+/// What came of the last look at a file's room.
+#[derive(Default)]
+struct LastLook {
+    refusal: Option<Failure>,
+    /// Held until the file has its name, and is counted by whoever looks next.
+    _turn: Option<OwnedMutexGuard<()>>,
+}
+
+/// Who may make a file in which session's `/user-input` right now.
+#[derive(Default)]
+pub(crate) struct Uploads {
+    turns: Mutex<HashMap<SessionId, Weak<tokio::sync::Mutex<()>>>>,
+}
+
+impl Uploads {
+    /// Held by one at a time.
+    async fn turn(&self, session: SessionId) -> OwnedMutexGuard<()> {
+        self.lock_of(session).lock_owned().await
+    }
+
+    fn lock_of(&self, session: SessionId) -> Arc<tokio::sync::Mutex<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = turns.get(&session).and_then(Weak::upgrade) {
+            return turn;
+        }
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        let turn = Arc::default();
+        turns.insert(session, Arc::downgrade(&turn));
+        turn
+    }
 }
 
 /// What may still come.
@@ -134,6 +214,9 @@ impl Room {
     ) -> Result<Self, Failure> {
         let (n_files, n_bytes) = if is_user_input(directory) {
             let before = runtime.files().file_walk(session, USER_INPUT).await?;
+            if before.is_truncated {
+                return Ok(Self { files_left: 0, bytes_left: 0 });
+            }
             let is_replaced = |entry: &FileEntry| replaced.is_some_and(|path| is_same(path, &entry.path));
             let files =
                 before.entries.iter().filter(|entry| entry.kind == FileKind::File && !is_replaced(entry));
@@ -159,17 +242,17 @@ impl Room {
 
 /// The bytes of a file, until there are too many of them.
 fn counted(
-    file: impl Stream<Item = io::Result<bytes::Bytes>> + Send,
+    file: impl Stream<Item = io::Result<Bytes>> + Send,
     passed: Arc<AtomicU64>,
     session_left: u64,
-) -> impl Stream<Item = io::Result<bytes::Bytes>> + Send {
+) -> impl Stream<Item = io::Result<Bytes>> + Send {
     let too_much = |what: String| io::Error::new(io::ErrorKind::FileTooLarge, what);
     file.and_then(move |piece| {
         let now = passed.fetch_add(piece.len() as u64, Ordering::Relaxed) + piece.len() as u64;
         let checked = if now > MAX_FILE {
             Err(too_much(format!("a file has at most {MAX_FILE} bytes")))
         } else if now > session_left {
-            Err(too_much(format!("a session takes {MAX_SESSION} bytes of uploads")))
+            Err(too_much(session_limit()))
         } else {
             Ok(piece)
         };
@@ -207,15 +290,13 @@ fn too_large(what: String) -> Failure {
     Failure::new(ErrorCode::TooLarge, what)
 }
 
+fn session_limit() -> String {
+    format!("a session takes {MAX_SESSION} bytes of uploads")
+}
+
 fn not_a_form(error: &multer::Error) -> Failure {
-    match error {
-        multer::Error::StreamReadFailed(cause)
-            if cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::FileTooLarge) =>
-        {
-            too_large(cause.to_string())
-        }
-        _ => Failure::bad_request(format!("the body is not a form of files: {error}")),
-    }
+    let error = broken(error);
+    Failure::new(code_of(&error), error.to_string())
 }
 
 #[cfg(test)]

@@ -472,6 +472,51 @@ async fn a_file_that_was_read_from_a_version_is_replaced_in_the_sandbox() {
 }
 
 #[tokio::test]
+async fn nothing_is_uploaded_where_it_would_not_be_counted_or_kept() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let put = async |path: &str| {
+        let path = format!("/api/sessions/{session}/fs?path=/user-input/{path}");
+        client.send(client.request(Method::PUT, &path).body("x")).await
+    };
+    assert_eq!(put("node_modules/a.txt").await.refusal(), (400, "BAD_REQUEST"));
+    assert_eq!(put("a/.venv/b/c.txt").await.refusal(), (400, "BAD_REQUEST"));
+    assert_eq!(put(&format!("{}file", "d/".repeat(64))).await.refusal(), (400, "BAD_REQUEST"));
+    let body = "--XX\r\ncontent-disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\nx\r\n--XX--\r\n";
+    let upload = client
+        .request(Method::POST, &format!("/api/sessions/{session}/fs/upload?path=/user-input/node_modules"))
+        .header("content-type", "multipart/form-data; boundary=XX")
+        .body(body);
+    assert_eq!(client.send(upload).await.refusal(), (400, "BAD_REQUEST"));
+    put("node_modules").await.expect(StatusCode::OK);
+
+    let made = "run: cd /user-input && rm node_modules && mkdir node_modules && touch node_modules/$(seq -s ' node_modules/' 20)";
+    client.run(session, made).await;
+    assert_eq!(put("one-more.txt").await.refusal(), (413, "TOO_LARGE"), "what an agent put there counts too");
+}
+
+#[tokio::test]
+async fn outputs_stay_a_directory() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let change = async |method: Method, path: &str| {
+        let path = format!("/api/sessions/{session}/fs?path={path}");
+        client.send(client.request(method, &path).body("x")).await
+    };
+    for path in ["/outputs", "outputs", "/outputs/", "/workspace/outputs", "/", "/user-input"] {
+        assert_eq!(change(Method::DELETE, path).await.refusal(), (400, "BAD_REQUEST"), "{path}");
+        assert_eq!(change(Method::PUT, path).await.refusal(), (400, "BAD_REQUEST"), "{path}");
+    }
+    change(Method::PUT, "/outputs/a.txt").await.expect(StatusCode::OK);
+    let events = client.run(session, "run: cat /outputs/a.txt; touch /outputs/b.txt && echo made").await;
+    let told = said(&events);
+    assert!(told.contains("xmade"), "{told}");
+    assert_eq!(change(Method::DELETE, "/outputs/a.txt").await.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
 async fn one_file_that_may_not_be_read_does_not_break_an_archive() {
     let server = TestServer::start().await;
     let client = server.admin();

@@ -122,6 +122,7 @@ impl Files for SessionManager {
         source: FileSource,
     ) -> Result<FileEntry, SessionError> {
         let place = VolumePath::parse(path)?;
+        self.check_place(&place)?;
         let (guest, at) = self.writable(session, &place).await?;
         let before = guest.stat(at.clone()).await;
         let how = write_how(&place, &how, before)?;
@@ -134,7 +135,7 @@ impl Files for SessionManager {
 
     async fn file_remove(&self, session: SessionId, path: &str) -> Result<(), SessionError> {
         let place = VolumePath::parse(path)?;
-        if place.path.is_empty() {
+        if place.is_volume() {
             return Err(invalid(ErrorCode::BadRequest, "a volume itself cannot be removed".to_owned()));
         }
         let (guest, at) = self.writable(session, &place).await?;
@@ -155,7 +156,7 @@ impl SessionManager {
         let from = if matches!(source, Source::Version(_)) { FilesFrom::Version } else { FilesFrom::Live };
         let (entries, is_truncated) = match source {
             Source::Live(guest, at) => {
-                let excludes = DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect();
+                let excludes = left_out(place.volume).iter().map(|name| (*name).to_owned()).collect();
                 let limit = u32::try_from(limit).unwrap_or(u32::MAX);
                 let request = ListRequest { path: at, depth, excludes, limit };
                 let listed = guest.list(request).await.map_err(|error| refused(&place, error))?;
@@ -163,8 +164,9 @@ impl SessionManager {
                 (entries, listed.end.truncated)
             }
             Source::Still(still) => {
-                let own = place.path.clone();
-                let listed = blocking(move || still.list(&own, depth as usize, limit, is_excluded)).await?;
+                let (own, left_out) = (place.path.clone(), left_out(place.volume));
+                let is_left_out = |name: &str| left_out.contains(&name);
+                let listed = blocking(move || still.list(&own, depth as usize, limit, is_left_out)).await?;
                 match listed {
                     Err(error) if is_absent(&error) && place.path.is_empty() => (Vec::new(), false),
                     listed => listed.map_err(|error| missing(&place, &error))?,
@@ -208,6 +210,30 @@ impl SessionManager {
         } else {
             Ok(None)
         }
+    }
+
+    /// Whether a file may be here. What is uploaded must be counted, and be in versions.
+    fn check_place(&self, place: &VolumePath) -> Result<(), SessionError> {
+        if place.is_volume() {
+            let message = format!("`{}` is a volume itself, and cannot be a file", place.shown());
+            return Err(invalid(ErrorCode::BadRequest, message));
+        }
+        if place.volume != Volume::UserInput {
+            return Ok(());
+        }
+        let mut above: Vec<&str> = place.path.split('/').collect();
+        above.pop();
+        let excludes = &self.shared.options.excludes;
+        if let Some(name) = above.iter().find(|name| excludes.iter().any(|exclude| exclude == *name)) {
+            let message =
+                format!("directories named `{name}` are in no version, so nothing is uploaded into them");
+            return Err(invalid(ErrorCode::BadRequest, message));
+        }
+        if above.len() >= DEPTH as usize {
+            let message = format!("`/user-input` is at most {DEPTH} names deep");
+            return Err(invalid(ErrorCode::BadRequest, message));
+        }
+        Ok(())
     }
 
     /// Where to write: a sandbox is made if there is none, because everything that is written belongs to its user.
@@ -323,8 +349,9 @@ fn broken_off(cause: &std::io::Error) -> SessionError {
     invalid(code, cause.to_string())
 }
 
-fn is_excluded(name: &str) -> bool {
-    DEFAULT_EXCLUDES.contains(&name)
+/// The directories that are told, but not looked into. What is uploaded is counted, so there is none where it lies.
+fn left_out(volume: Volume) -> &'static [&'static str] {
+    if volume == Volume::UserInput { &[] } else { DEFAULT_EXCLUDES }
 }
 
 fn is_absent(error: &std::io::Error) -> bool {

@@ -55,6 +55,11 @@ impl VolumePath {
         Some(FilePath::new(root, self.path.clone()))
     }
 
+    /// Whether it is a volume itself, or the directory that `/outputs` leads to: always there, and always a directory.
+    pub(crate) fn is_volume(&self) -> bool {
+        self.path.is_empty() || (self.volume == Volume::Workspace && self.path == "outputs")
+    }
+
     /// As clients see it.
     pub(crate) fn shown(&self) -> String {
         let volume = match self.volume {

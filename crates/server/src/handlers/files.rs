@@ -1,7 +1,6 @@
 //! A session's files.
 
 use axum::http::{StatusCode, header};
-use futures::TryStreamExt as _;
 use tokio_util::io::StreamReader;
 use warren_domain::{ErrorCode, SessionId, Timestamp};
 use warren_runtime::api::{FileEntry, FileKind, FileTag, FileWrite, FilesFrom};
@@ -12,6 +11,7 @@ use crate::{
     choke::Call,
     failure::Failure,
     file_answer::{self, Shown, etag},
+    form::Form,
     respond::{self, Answer},
     upload::{self, Upload, is_user_input},
 };
@@ -43,19 +43,27 @@ pub(crate) async fn put(call: Call) -> Answer {
     let session = call.session()?;
     let path = path(&call).to_owned();
     let how = how(&call, session, &path).await?;
-    let body = call.take_stream()?;
-    let written = if is_user_input(&path) {
-        upload::put(call.runtime(), session, &path, how, body).await?
-    } else {
-        let source = Box::new(StreamReader::new(body));
-        call.runtime().files().file_write(session, &path, how, source).await?
-    };
+    let is_new_only = how == FileWrite::New;
+    let written = write(&call, session, &path, how).await.map_err(|failure| match failure.code {
+        // What is there already is what the caller said it would not be.
+        ErrorCode::Conflict if is_new_only => failure.told_as(ErrorCode::PreconditionFailed),
+        _ => failure,
+    })?;
     let tag = etag(&written);
     let mut response = respond::ok(&item(written))?;
     if let Ok(tag) = tag.parse() {
         response.headers_mut().insert(header::ETAG, tag);
     }
     Ok(response)
+}
+
+async fn write(call: &Call, session: SessionId, path: &str, how: FileWrite) -> Result<FileEntry, Failure> {
+    let body = call.take_stream()?;
+    if is_user_input(path) {
+        return upload::put(call.app().clone(), session, path, how, body).await;
+    }
+    let source = Box::new(StreamReader::new(body));
+    Ok(call.runtime().files().file_write(session, path, how, source).await?)
 }
 
 pub(crate) async fn remove(call: Call) -> Answer {
@@ -71,21 +79,8 @@ pub(crate) async fn upload(call: Call) -> Answer {
 
 /// Takes the form that is the body: all its files, or none.
 pub(super) async fn take_upload(call: &Call, directory: String) -> Result<Vec<FileEntry>, Failure> {
-    let parts = form(call)?;
-    Upload::begin(call.runtime(), call.session()?, directory).await?.take(parts).await
-}
-
-/// The body, which must be a form.
-pub(super) fn form(call: &Call) -> Result<multer::Multipart<'static>, Failure> {
-    let media = call.header("content-type").unwrap_or_default();
-    let boundary = multer::parse_boundary(media).map_err(|_| {
-        Failure::new(
-            ErrorCode::UnsupportedMediaType,
-            "the body must be `multipart/form-data` with a boundary",
-        )
-    })?;
-    let body = call.take_stream()?.map_err(Box::<dyn std::error::Error + Send + Sync>::from);
-    Ok(multer::Multipart::new(body, boundary))
+    let form = Form::of(call)?;
+    Upload::begin(call.app().clone(), call.session()?, directory).await?.take(form).await
 }
 
 fn path(call: &Call) -> &str {

@@ -1,11 +1,13 @@
 //! Files over HTTP: parts, states, uploads, archives.
 
-use std::io::Read as _;
+use std::{io::Read as _, sync::Arc};
 
 use axum::{
     body::Body,
     http::{Method, StatusCode, header},
 };
+use futures::StreamExt as _;
+use tokio::sync::Barrier;
 use warren_domain::{ArtifactKind, SessionId};
 
 use crate::{
@@ -118,7 +120,7 @@ async fn a_file_is_replaced_only_if_it_is_as_the_caller_believes() {
     assert_eq!((made.status, made.json()["sizeBytes"].clone()), (StatusCode::OK, 3.into()));
     let tag = made.headers["etag"].to_str().expect("text").to_owned();
     assert_eq!(made.json()["etag"], tag);
-    assert_eq!(put(vec![("if-none-match", "*".to_owned())], "two").await.problem(), "CONFLICT");
+    assert_eq!(put(vec![("if-none-match", "*".to_owned())], "two").await.problem(), "PRECONDITION_FAILED");
     let replaced = put(vec![("if-match", tag.clone())], "three").await;
     assert_eq!(replaced.status, StatusCode::OK);
     let listed = format!("\"other\", {}", replaced.headers["etag"].to_str().expect("text"));
@@ -140,8 +142,11 @@ async fn an_upload_brings_all_files_or_none() {
     let reply = upload(&server, session, MEDIA, form(&[("a.csv", b"1,2"), ("b c.txt", b"x")])).await;
     assert_eq!(reply.status, StatusCode::CREATED, "{reply:?}");
     assert_eq!(reply.json()["files"][1]["path"], "/user-input/b c.txt");
+    let beside = b"--XX\r\ncontent-disposition: form-data; name=\"note\"\r\n\r\nplain text\r\n\
+        --XX\r\ncontent-disposition: form-data; name=\"f\"; filename*=UTF-8''c%20d.txt\r\n\r\nx\r\n--XX--\r\n";
+    assert_eq!(upload(&server, session, MEDIA, beside.to_vec()).await.status, StatusCode::CREATED);
     let before = server.runtime.files.paths();
-    assert_eq!(before, ["/user-input/a.csv", "/user-input/b c.txt"]);
+    assert_eq!(before, ["/user-input/a.csv", "/user-input/b c.txt", "/user-input/c d.txt"]);
 
     let twice = form(&[("new.txt", b"x"), ("new.txt", b"y")]);
     let mut cut = form(&[("new.txt", b"x")]);
@@ -188,6 +193,61 @@ async fn uploads_are_bounded_in_number_and_size() {
         upload(&server, session, MEDIA, form(&[("four.bin", b"1234")])).await.status,
         StatusCode::CREATED
     );
+}
+
+/// A body of which the rest comes when everybody who waits at the barrier has sent the first.
+fn halting(first: Vec<u8>, rest: Vec<u8>, barrier: &Arc<Barrier>) -> Body {
+    let barrier = barrier.clone();
+    let rest = futures::stream::once(async move {
+        barrier.wait().await;
+        Ok::<_, std::io::Error>(rest)
+    });
+    Body::from_stream(futures::stream::iter([Ok(first)]).chain(rest))
+}
+
+#[tokio::test]
+async fn uploads_that_come_at_once_share_the_room_there_is() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    server.runtime.files.put("/user-input/before.txt", b"x");
+    let barrier = Arc::new(Barrier::new(30));
+    let one = async |n: usize| {
+        let (path, first, rest) = if n.is_multiple_of(3) {
+            (format!("fs?path=/user-input/{n}"), b"one".to_vec(), b"two".to_vec())
+        } else {
+            let mut first = form(&[(&format!("{n}.txt"), b"onetwo")]);
+            let rest = first.split_off(first.len() - 15);
+            ("fs/upload".to_owned(), first, rest)
+        };
+        let method = if n.is_multiple_of(3) { Method::PUT } else { Method::POST };
+        let request = request(method, &format!("/api/sessions/{session}/{path}"), Some(&server.owner))
+            .header(header::CONTENT_TYPE, MEDIA);
+        server.call(request.body(halting(first, rest, &barrier)).expect("a request")).await
+    };
+    let replies = futures::future::join_all((0..30).map(one)).await;
+    let n_taken = replies.iter().filter(|reply| reply.status.is_success()).count();
+    assert_eq!((n_taken, server.runtime.files.paths().len()), (19, 20));
+    for refused in replies.iter().filter(|reply| !reply.status.is_success()) {
+        assert_eq!(refused.problem(), "TOO_LARGE");
+    }
+}
+
+#[tokio::test]
+async fn uploads_that_come_at_once_are_not_more_bytes_than_a_session_takes() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    server.runtime.files.put("/user-input/large", &vec![0; 199_999_990]);
+    let barrier = Arc::new(Barrier::new(2));
+    let one = async |name: &str| {
+        let path = format!("/api/sessions/{session}/fs?path=/user-input/{name}");
+        let body = halting(b"1234".to_vec(), b"5678".to_vec(), &barrier);
+        server.call(request(Method::PUT, &path, Some(&server.owner)).body(body).expect("a request")).await
+    };
+    let (a, b) = tokio::join!(one("a"), one("b"));
+    let mut statuses = [a.status, b.status];
+    statuses.sort();
+    assert_eq!(statuses, [StatusCode::OK, StatusCode::PAYLOAD_TOO_LARGE]);
+    assert_eq!(server.runtime.files.paths().len(), 2);
 }
 
 #[tokio::test]
