@@ -185,3 +185,18 @@ async fn a_file_whose_sandbox_ends_before_it_is_there_is_told_so() {
     assert_eq!(read.refusal(), (404, "NOT_FOUND"));
 }
 
+#[tokio::test]
+async fn an_app_that_ends_without_a_word_is_started_once_and_says_how_it_ended() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let (host, cookie) = app(&server, session, "echo x >> /workspace/starts; exit 3", "data").await;
+    for _ in 0..4 {
+        let page = until_it_answers(&server, &host, &cookie).await;
+        assert_eq!(page.status, StatusCode::BAD_GATEWAY, "{page:?}");
+        assert!(page.body.as_str().expect("a page").contains("exit code 3"), "{page:?}");
+    }
+    let starts = client.get(&format!("/api/sessions/{session}/fs/read?path=starts")).await;
+    assert_eq!(starts.expect(StatusCode::OK), json!("x\n"));
+}
+

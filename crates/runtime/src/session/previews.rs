@@ -9,7 +9,7 @@ use std::{
 use tokio::{io::AsyncReadExt as _, sync::mpsc};
 use warren_domain::{Artifact, ArtifactId, Draft, ErrorCode, EventBody, PortOwner};
 use warren_env::{TaskKind, Tasks};
-use warren_guest_api::{ExecRequest, Leftovers, OpenPort};
+use warren_guest_api::{ExecRequest, Exit, Leftovers, OpenPort};
 use warren_sandbox::{CallError, Exec, Guest};
 
 use super::{
@@ -134,9 +134,9 @@ impl Ports {
 }
 
 impl App {
-    fn complaint(&self) -> Option<String> {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Some(said).filter(|said| !said.trim().is_empty())
+    /// What it said before it ended. Never nothing: whoever looks is to see that it ended, not a page that waits.
+    fn complaint(&self) -> String {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -229,7 +229,7 @@ impl SessionTask {
         match (self.ports.actual(port), self.ports.apps.get(&port)) {
             (Some(actual), _) => Door::Open(ready.sandbox.guest.clone(), actual),
             (None, Some(app)) if !app.is_over => Door::Opening,
-            (None, app) => Door::Shut { complaint: app.and_then(App::complaint) },
+            (None, app) => Door::Shut { complaint: app.map(App::complaint) },
         }
     }
 
@@ -317,6 +317,19 @@ async fn follow(mut exec: Exec, port: u16, said: Arc<Mutex<String>>, to: mpsc::S
         said.drain(..too_much);
     }
     // However it ended, it does not serve any more.
-    let _ = exec.wait().await;
+    let ended = exec.wait().await;
+    say_if_silent(&said, ended.ok());
     let _ = to.send(Signal::AppEnded(port, group)).await;
+}
+
+/// An app that said nothing leaves at least how it ended.
+fn say_if_silent(said: &Mutex<String>, ended: Option<Exit>) {
+    let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.trim().is_empty() {
+        *said = match ended {
+            Some(Exit::Code(code)) => format!("it said nothing; exit code {code}"),
+            Some(Exit::Signal(signal)) => format!("it said nothing; ended by signal {signal}"),
+            None => "it said nothing".to_owned(),
+        };
+    }
 }
