@@ -16,14 +16,29 @@ const HOP_BY_HOP: [HeaderName; 7] = [
 /// What every cookie of ours is called at its beginning. An app sees none of them and sets none.
 const OURS: &str = "warren_";
 
+/// What the page says to us, and what somebody before us said of the client. An app is told neither: it is asked as by a
+/// program on its own machine, and whoever believed in another host would find `Origin` wrong.
+const NOT_ITS: [HeaderName; 9] = [
+    header::AUTHORIZATION,
+    header::REFERER,
+    header::FORWARDED,
+    HeaderName::from_static("x-warren-csrf"),
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-port"),
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-real-ip"),
+];
+
+/// The names an app has for the machine it runs on.
+const LOOPBACK: [&str; 4] = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"];
+
 /// The request's headers as the app gets them: nothing of the page's, and the names a program on its own machine would
 /// use, because some look.
 pub(super) fn inwards(headers: &HeaderMap, port: u16, is_upgrade: bool) -> HeaderMap {
     let mut inner = headers.clone();
-    let upgrade = headers.get(header::UPGRADE).cloned().filter(|_| is_upgrade);
-    HOP_BY_HOP.iter().for_each(|name| drop(inner.remove(name)));
-    inner.remove(header::AUTHORIZATION);
-    inner.remove(header::REFERER);
+    of_the_message(&mut inner, is_upgrade);
+    NOT_ITS.iter().for_each(|name| drop(inner.remove(name)));
     let cookies = own_cookies(headers);
     inner.remove(header::COOKIE);
     if let Ok(value) = HeaderValue::from_str(&cookies)
@@ -40,29 +55,67 @@ pub(super) fn inwards(headers: &HeaderMap, port: u16, is_upgrade: bool) -> Heade
     {
         inner.insert(header::ORIGIN, value);
     }
-    if let Some(upgrade) = upgrade {
-        inner.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-        inner.insert(header::UPGRADE, upgrade);
-    }
     inner
 }
 
-/// The app's headers as the browser gets them.
-pub(super) fn outwards(headers: &mut HeaderMap, is_upgrade: bool) {
+/// The app's headers as the browser gets them, on the host with this origin.
+pub(super) fn outwards(headers: &mut HeaderMap, port: u16, origin: &str, is_upgrade: bool) {
+    of_the_message(headers, is_upgrade);
+    // The page shows it in a frame, whatever the app says of frames.
+    headers.remove(header::X_FRAME_OPTIONS);
+    each(headers, header::CONTENT_SECURITY_POLICY, without_ancestors);
+    each(headers, header::SET_COOKIE, own_set_cookie);
+    for name in [header::LOCATION, header::CONTENT_LOCATION] {
+        each(headers, name, |value| Some(on_its_host(value, port, origin)));
+    }
+}
+
+/// Takes away what belongs to one connection: what always does, and what `Connection` names.
+fn of_the_message(headers: &mut HeaderMap, is_upgrade: bool) {
     let upgrade = headers.get(header::UPGRADE).cloned().filter(|_| is_upgrade);
-    HOP_BY_HOP.iter().for_each(|name| drop(headers.remove(name)));
+    let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let named = named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
+    let named: Vec<HeaderName> = named.collect();
+    HOP_BY_HOP.iter().chain(&named).for_each(|name| drop(headers.remove(name)));
     if let Some(upgrade) = upgrade {
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
         headers.insert(header::UPGRADE, upgrade);
     }
-    // The page shows it in a frame.
-    headers.remove(header::X_FRAME_OPTIONS);
-    let cookies: Vec<HeaderValue> =
-        headers.get_all(header::SET_COOKIE).iter().filter_map(own_set_cookie).collect();
-    headers.remove(header::SET_COOKIE);
-    for cookie in cookies {
-        headers.append(header::SET_COOKIE, cookie);
+}
+
+/// Changes every value of a header, or takes it away.
+fn each(headers: &mut HeaderMap, name: HeaderName, change: impl Fn(&HeaderValue) -> Option<HeaderValue>) {
+    let values: Vec<_> = headers.get_all(&name).iter().filter_map(change).collect();
+    headers.remove(&name);
+    for value in values {
+        headers.append(&name, value);
     }
+}
+
+/// An address on the app's own machine is one on the host where it is seen: for the browser `localhost` is another machine.
+fn on_its_host(value: &HeaderValue, port: u16, origin: &str) -> HeaderValue {
+    let moved = value.to_str().ok().and_then(|text| path_on(text, port));
+    let moved = moved.and_then(|path| HeaderValue::from_str(&format!("{origin}{path}")).ok());
+    moved.unwrap_or_else(|| value.clone())
+}
+
+/// What follows the origin, if an address is one of this port on the machine itself.
+fn path_on(address: &str, port: u16) -> Option<&str> {
+    let rest = ["http://", "https://", "//"].into_iter().find_map(|scheme| address.strip_prefix(scheme))?;
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let name = host.strip_suffix(&format!(":{port}")).unwrap_or(host);
+    LOOPBACK.iter().any(|own| name.eq_ignore_ascii_case(own)).then_some(path)
+}
+
+/// A policy without what it says of frames; none if that was all it said.
+fn without_ancestors(value: &HeaderValue) -> Option<HeaderValue> {
+    let Ok(text) = value.to_str() else { return Some(value.clone()) };
+    let name = |directive: &str| directive.split_ascii_whitespace().next().unwrap_or_default().to_owned();
+    let is_kept = |directive: &&str| !name(directive).eq_ignore_ascii_case("frame-ancestors");
+    let policy = |policy: &str| policy.split(';').filter(is_kept).collect::<Vec<_>>().join(";");
+    let policies = text.split(',').map(policy).filter(|policy| !policy.trim().is_empty());
+    let policies = policies.collect::<Vec<_>>().join(",");
+    HeaderValue::from_str(policies.trim()).ok().filter(|_| !policies.is_empty())
 }
 
 /// The app's own cookies, as one header.
@@ -79,7 +132,8 @@ fn own_set_cookie(value: &HeaderValue) -> Option<HeaderValue> {
     if text.trim_start().starts_with(OURS) {
         return None;
     }
-    let is_domain = |part: &&str| part.trim().to_ascii_lowercase().starts_with("domain=");
+    let name = |part: &str| part.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_domain = |part: &&str| name(part) == "domain";
     let parts: Vec<_> = text.split(';').filter(|part| !is_domain(part)).collect();
     HeaderValue::from_str(&parts.join(";")).ok()
 }
@@ -102,7 +156,12 @@ mod tests {
             (header::AUTHORIZATION, "Bearer wrn_0"),
             (header::COOKIE, "theme=dark; warren_preview=p; warren_session=s;warren_csrf=c; id=7"),
             (header::ACCEPT, "text/html"),
-            (header::CONNECTION, "keep-alive"),
+            (header::CONNECTION, "keep-alive, X-Hop"),
+            (HeaderName::from_static("x-hop"), "1"),
+            (HeaderName::from_static("x-warren-csrf"), "c"),
+            (header::FORWARDED, "for=10.0.0.1"),
+            (HeaderName::from_static("x-forwarded-host"), "evil.example"),
+            (HeaderName::from_static("x-forwarded-proto"), "https"),
         ]);
         let inner = inwards(&sent, 3000, false);
         let expect = headers(&[
@@ -129,16 +188,62 @@ mod tests {
         assert_eq!(inner[header::SEC_WEBSOCKET_KEY], "k");
     }
 
+    const ORIGIN: &str = "http://3000-x.localhost:7777";
+
     #[test]
     fn an_app_sets_cookies_for_itself_only() {
         let mut answered = HeaderMap::new();
-        for cookie in ["id=7; Domain=example.com; Path=/", "warren_preview=stolen", "plain=1"] {
+        for cookie in
+            ["id=7; Domain=example.com; Path=/", "warren_preview=stolen", "plain=1", "a=1; domain =x"]
+        {
             answered.append(header::SET_COOKIE, HeaderValue::from_static(cookie));
         }
-        answered.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-        outwards(&mut answered, false);
+        outwards(&mut answered, 3000, ORIGIN, false);
         let cookies: Vec<_> = answered.get_all(header::SET_COOKIE).iter().collect();
-        assert_eq!(cookies, ["id=7; Path=/", "plain=1"]);
-        assert!(!answered.contains_key(header::X_FRAME_OPTIONS));
+        assert_eq!(cookies, ["id=7; Path=/", "plain=1", "a=1"]);
+    }
+
+    #[test]
+    fn what_an_app_says_of_frames_is_not_told_and_the_rest_of_its_policy_is() {
+        for (said, told) in [
+            ("frame-ancestors 'none'", None),
+            (
+                "default-src 'self'; Frame-Ancestors 'self' https://a.example; img-src *",
+                Some("default-src 'self'; img-src *"),
+            ),
+            ("default-src 'self'", Some("default-src 'self'")),
+            ("frame-ancestors 'none', script-src 'self'", Some("script-src 'self'")),
+        ] {
+            let mut answered = headers(&[
+                (header::X_FRAME_OPTIONS, "DENY"),
+                (header::CONTENT_SECURITY_POLICY, said),
+                (header::CONNECTION, "close, x-hop"),
+                (HeaderName::from_static("x-hop"), "1"),
+            ]);
+            outwards(&mut answered, 3000, ORIGIN, false);
+            let expect = told.map(|told| (header::CONTENT_SECURITY_POLICY, told));
+            assert_eq!(answered, headers(expect.as_slice()), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_app_that_leads_to_itself_leads_to_where_it_is_seen() {
+        for (said, told) in [
+            ("http://localhost:3000/there?a=b#c", "http://3000-x.localhost:7777/there?a=b#c"),
+            ("https://127.0.0.1:3000", "http://3000-x.localhost:7777"),
+            ("//LOCALHOST:3000?a", "http://3000-x.localhost:7777?a"),
+            ("http://[::1]:3000//evil.example/", "http://3000-x.localhost:7777//evil.example/"),
+            ("http://localhost/there", "http://3000-x.localhost:7777/there"),
+            ("/there", "/there"),
+            ("http://localhost:3001/there", "http://localhost:3001/there"),
+            ("http://localhost.example:3000/", "http://localhost.example:3000/"),
+            ("https://example.com/localhost:3000/", "https://example.com/localhost:3000/"),
+        ] {
+            for name in [header::LOCATION, header::CONTENT_LOCATION] {
+                let mut answered = headers(&[(name.clone(), said)]);
+                outwards(&mut answered, 3000, ORIGIN, false);
+                assert_eq!(answered, headers(&[(name, told)]), "{said}");
+            }
+        }
     }
 }

@@ -57,7 +57,8 @@ pub(super) async fn pass(visit: Visit, mut request: Request, port: u16, stream: 
             }
         });
     }
-    headers::outwards(response.headers_mut(), is_switched);
+    let origin = app.deps.options.previews.as_ref().map(|hosts| hosts.origin(host)).unwrap_or_default();
+    headers::outwards(response.headers_mut(), port, &origin, is_switched);
     response.map(Body::new)
 }
 
