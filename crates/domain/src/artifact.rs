@@ -31,7 +31,7 @@ pub struct Artifact {
     /// BLAKE3 of the content, where it is known; of an app, of the names and hashes of its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<BlobHash>,
-    /// Where it listens inside the sandbox, if it does or says it will.
+    /// Where it listens inside the sandbox, or will once it is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
     /// What starts it.

@@ -273,7 +273,7 @@ async fn an_app_is_started_when_somebody_looks_and_again_after_the_session_slept
     let all = artifacts(&client, session).await;
     let app = all.iter().find(|it| it["kind"] == "web_app").expect("an app");
     assert_eq!((&app["name"], &app["path"]), (&json!("Clock"), &json!("outputs/app")));
-    assert_eq!(app["port"], Value::Null, "nothing listens before somebody looks");
+    assert_eq!(app["port"], 3000, "where it will listen as soon as somebody looks");
     let (host, cookie) = enter(&server, session, app["id"].as_str().expect("an id")).await;
     assert!(host.starts_with(&format!("3000-{session}.localhost:")), "{host}");
     let page = until_ok(&server, &host, &cookie).await;

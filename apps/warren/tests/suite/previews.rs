@@ -200,3 +200,40 @@ async fn an_app_that_ends_without_a_word_is_started_once_and_says_how_it_ended()
     assert_eq!(starts.expect(StatusCode::OK), json!("x\n"));
 }
 
+#[tokio::test]
+async fn apps_have_addresses_of_their_own_before_they_are_started_and_keep_them() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let made = "run: cd outputs && mkdir -p b c && printf '{\"scripts\":{\"dev\":\"vite\"}}' > b/package.json && \
+        printf 'it works' > c/index.html && printf '{\"artifacts\":[{\"type\":\"web_app\",\"path\":\"c\",\
+        \"command\":\"python3 -m http.server $PORT --bind 127.0.0.1\"}]}' > manifest.json";
+    client.run(session, made).await;
+    let places = async || -> Vec<(Value, Value, Value)> {
+        let all = artifacts(&client, session).await;
+        let apps = all.iter().filter(|it| it["kind"] == "web_app");
+        apps.map(|it| (it["path"].clone(), it["port"].clone(), it["previewUrl"].clone())).collect()
+    };
+    let origin = server.url().replace("http://127.0.0.1", "localhost");
+    let place = |path: &str, port: u16| {
+        let url = format!("http://{port}-{session}.{origin}/");
+        (json!(path), json!(port), json!(url))
+    };
+    let expect = [place("outputs/b", 3000), place("outputs/c", 3001)];
+    assert_eq!(places().await, expect);
+
+    // One that is new and comes first in the list takes nobody's.
+    client.run(session, "run: mkdir outputs/a && cp outputs/b/package.json outputs/a").await;
+    let expect = [place("outputs/a", 3002), expect[0].clone(), expect[1].clone()];
+    assert_eq!(places().await, expect);
+    let all = artifacts(&client, session).await;
+    let id = all.iter().find(|it| it["path"] == "outputs/c").expect("it")["id"].as_str().expect("an id");
+    let (host, cookie) = enter(&server, session, id).await;
+    assert!(host.starts_with("3001-"), "{host}");
+    assert_eq!(until_it_answers(&server, &host, &cookie).await.body, json!("it works"));
+    assert_eq!(places().await, expect);
+    let stop = format!("/api/sessions/{session}/sandbox/stop");
+    client.post(&stop, &json!({})).await.expect(StatusCode::NO_CONTENT);
+    assert_eq!(places().await, expect);
+}
+

@@ -1,6 +1,9 @@
 //! What is worth showing: looked for whenever `outputs/` or what listens changes, decided by `warren_domain::find`.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use futures::{StreamExt as _, stream};
 use warren_domain::{
@@ -138,7 +141,7 @@ impl SessionTask {
             template: self.shared.options.template_hashes(),
         };
         let mut found = find(self.identity.session, &outputs);
-        found.iter_mut().for_each(|artifact| self.place(artifact));
+        self.place(&mut found);
         let state = &self.recorder.state;
         let (run, bodies) =
             (state.running(), artifact_events(&state.artifacts, found, self.recorder.head, state.version));
@@ -148,13 +151,26 @@ impl SessionTask {
         Ok(())
     }
 
-    /// Where it is seen. An app that does not run keeps the port it had: it will have it again.
-    fn place(&self, artifact: &mut Artifact) {
-        if artifact.kind == ArtifactKind::WebApp && artifact.port.is_none() {
-            artifact.port = self.recorder.state.artifacts.get(&artifact.id).and_then(|known| known.port);
+    /// Where they are seen. An app that does not run has the port it will be told to take: the one it had, if it had one.
+    fn place(&self, found: &mut [Artifact]) {
+        let before = |app: &Artifact| self.recorder.state.artifacts.get(&app.id).and_then(|known| known.port);
+        let mut taken: BTreeSet<u16> = found.iter().filter_map(|artifact| artifact.port).collect();
+        let silent =
+            |artifact: &&mut Artifact| artifact.kind == ArtifactKind::WebApp && artifact.port.is_none();
+        let mut apps: Vec<_> = found.iter_mut().filter(silent).collect();
+        // Nobody's port goes to one that is new.
+        apps.sort_by_key(|app| before(app).is_none());
+        for app in apps {
+            app.port = match app.command {
+                Some(_) => self.ports.planned(app.id, before(app), &taken),
+                None => before(app),
+            };
+            taken.extend(app.port);
         }
         let hosts = self.shared.options.previews.as_ref();
-        artifact.preview_url = hosts.and_then(|hosts| hosts.url_of(self.identity.session, artifact));
+        for artifact in found {
+            artifact.preview_url = hosts.and_then(|hosts| hosts.url_of(self.identity.session, artifact));
+        }
     }
 }
 

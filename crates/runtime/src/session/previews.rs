@@ -115,11 +115,19 @@ impl Ports {
     }
 
     fn free(&self, wanted: Option<u16>) -> Option<u16> {
-        let is_free = |port: &u16| {
-            let is_taken = self.apps.get(port).is_some_and(|app| !app.is_over);
-            !self.open.contains_key(port) && !is_taken
-        };
-        wanted.into_iter().chain(FIRST_PORT..FIRST_PORT + 100).find(is_free)
+        candidates(wanted).find(|port| self.is_free(*port))
+    }
+
+    /// Where an app that does not listen will be told to: where it was before, unless that is another's by now.
+    pub(super) fn planned(&self, app: ArtifactId, before: Option<u16>, taken: &BTreeSet<u16>) -> Option<u16> {
+        let told = self.apps.iter().find(|(_, started)| started.artifact == app && !started.is_over);
+        let is_good = |port: &u16| self.is_free(*port) && !taken.contains(port);
+        told.map(|(port, _)| *port).or_else(|| candidates(before).find(is_good))
+    }
+
+    fn is_free(&self, port: u16) -> bool {
+        let is_taken = self.apps.get(&port).is_some_and(|app| !app.is_over);
+        !self.open.contains_key(&port) && !is_taken
     }
 
     fn tell_waiting(&mut self) {
@@ -131,6 +139,11 @@ impl Ports {
             }
         }
     }
+}
+
+/// Ports for an app, best first.
+fn candidates(wanted: Option<u16>) -> impl Iterator<Item = u16> {
+    wanted.into_iter().chain(FIRST_PORT..FIRST_PORT + 100)
 }
 
 impl App {

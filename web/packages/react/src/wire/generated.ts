@@ -182,7 +182,7 @@ export interface components {
             path: string;
             /**
              * Format: int32
-             * @description Where it listens inside the sandbox, if it does or says it will.
+             * @description Where it listens inside the sandbox, or will once it is started.
              */
             port?: number | null;
             /** @description Where a browser that was let in sees it. Ask for a way in with `POST …/artifacts/{id}/preview`. */
