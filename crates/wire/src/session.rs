@@ -211,7 +211,7 @@ pub struct SubagentThread {
 pub struct WorkspaceFile {
     /// Relative to the workspace.
     pub path: String,
-    /// `file`, `directory` or `symlink`.
+    /// `file`, `directory`, `symlink` or, for pipes and the like, `other`.
     pub kind: String,
     /// Its length.
     pub size_bytes: u64,

@@ -237,3 +237,15 @@ async fn apps_have_addresses_of_their_own_before_they_are_started_and_keep_them(
     assert_eq!(places().await, expect);
 }
 
+#[tokio::test]
+async fn what_is_no_regular_file_is_no_artifact_and_many_files_hide_none() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let made = "run: mkdir -p a outputs/data && cd outputs && printf x > ../a/b.txt && ln -s ../a/b.txt in.txt && \
+        mkfifo pipe.md && for n in $(seq 5200); do : > data/$n.bin; done && printf '# Hi' > report.md";
+    client.run(session, made).await;
+    let found = found(&client, session).await;
+    assert_eq!(found["path"], "outputs/report.md");
+    assert_eq!(artifacts(&client, session).await.len(), 1);
+}

@@ -21,6 +21,9 @@ use crate::recorder::RecordError;
 /// Where to look.
 const OUTPUTS: &str = "outputs/";
 
+/// What describes an app, at the end of its directory.
+const PACKAGE: &str = "/package.json";
+
 /// How long a look may take when a run's end waits for it.
 const LOOK: Duration = Duration::from_secs(10);
 
@@ -125,7 +128,7 @@ impl SessionTask {
 
     fn look(&mut self, guest: Guest) -> impl Future<Output = Looked> + use<> {
         self.outputs.round += 1;
-        let files: Vec<WorkspaceFile> = self.files.beneath(OUTPUTS).take(MAX_FILES).cloned().collect();
+        let files = worth_a_look(self.files.beneath(OUTPUTS));
         let before = self.outputs.seen.as_ref().map(|seen| seen.files.clone()).unwrap_or_default();
         look(guest, files, before, self.outputs.round)
     }
@@ -174,6 +177,19 @@ impl SessionTask {
     }
 }
 
+/// What is looked at: regular files, and if these are too many, those that describe others or are worth showing first.
+fn worth_a_look<'a>(files: impl Iterator<Item = &'a WorkspaceFile>) -> Vec<WorkspaceFile> {
+    let rank = |file: &&WorkspaceFile| {
+        let describes = file.path == MANIFEST_PATH || file.path.ends_with(PACKAGE);
+        let is_shown = ArtifactKind::of_file(&file.path).is_some();
+        // `false` comes before `true`.
+        (!describes, !is_shown)
+    };
+    let mut files: Vec<_> = files.filter(|file| file.kind == "file").collect();
+    files.sort_by_cached_key(rank);
+    files.into_iter().take(MAX_FILES).cloned().collect()
+}
+
 /// Looks at files: hashes those that are not as they were, reads what describes the others.
 async fn look(guest: Guest, files: Vec<WorkspaceFile>, before: BTreeMap<String, Seen>, round: u64) -> Looked {
     let manifest = match files.iter().any(|file| file.path == MANIFEST_PATH) {
@@ -181,9 +197,9 @@ async fn look(guest: Guest, files: Vec<WorkspaceFile>, before: BTreeMap<String, 
         false => None,
     };
     let mut packages = BTreeMap::new();
-    let described = files.iter().filter_map(|file| file.path.strip_suffix("/package.json"));
+    let described = files.iter().filter_map(|file| file.path.strip_suffix(PACKAGE));
     for directory in described.take(MAX_PACKAGES) {
-        let text = read(&guest, &format!("{directory}/package.json")).await;
+        let text = read(&guest, &format!("{directory}{PACKAGE}")).await;
         if let Some(package) = text.and_then(|text| package(&text)) {
             packages.insert(directory.to_owned(), package);
         }
@@ -248,7 +264,40 @@ fn package(text: &[u8]) -> Option<Package> {
 
 #[cfg(test)]
 mod tests {
-    use super::package;
+    use warren_domain::Timestamp;
+    use warren_store::WorkspaceFile;
+
+    use super::{MAX_FILES, package, worth_a_look};
+
+    fn file(path: &str, kind: &str) -> WorkspaceFile {
+        let (path, kind) = (path.to_owned(), kind.to_owned());
+        let modified_at = Timestamp::from_millis(0);
+        WorkspaceFile { path, kind, size_bytes: 1, mode: 0o644, modified_at, hash: None }
+    }
+
+    #[test]
+    fn what_is_worth_showing_is_looked_at_however_much_else_there_is() {
+        let mut all: Vec<_> =
+            (0..MAX_FILES + 200).map(|n| file(&format!("outputs/data/{n}.bin"), "file")).collect();
+        all.extend((0..MAX_FILES).map(|n| file(&format!("outputs/maps/{n}.xyz"), "file")));
+        let shown = ["outputs/manifest.json", "outputs/web/package.json", "outputs/report.md"];
+        all.extend(shown.map(|path| file(path, "file")));
+        let seen = worth_a_look(all.iter());
+        assert_eq!(seen.len(), MAX_FILES);
+        let first: Vec<_> = seen.iter().take(4).map(|it| it.path.as_str()).collect();
+        assert_eq!(first, [shown[0], shown[1], shown[2], "outputs/data/0.bin"], "the rest in its order");
+    }
+
+    #[test]
+    fn a_link_or_a_pipe_is_nothing_to_show() {
+        let all = [
+            file("outputs/a.md", "file"),
+            file("outputs/link.md", "symlink"),
+            file("outputs/pipe.md", "other"),
+        ];
+        let seen = worth_a_look(all.iter());
+        assert_eq!(seen, [file("outputs/a.md", "file")]);
+    }
 
     #[test]
     fn a_package_is_an_app_if_something_in_it_can_be_started() {

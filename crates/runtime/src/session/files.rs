@@ -113,7 +113,12 @@ impl KnownFiles {
 fn workspace_file(path: String, stat: FileStat, hash: Option<BlobHash>) -> WorkspaceFile {
     WorkspaceFile {
         path,
-        kind: if stat.kind == FileKind::Symlink { "symlink" } else { "file" }.to_owned(),
+        kind: match stat.kind {
+            FileKind::Symlink => "symlink",
+            FileKind::Other => "other",
+            FileKind::File | FileKind::Directory => "file",
+        }
+        .to_owned(),
         size_bytes: stat.size,
         mode: stat.mode,
         modified_at: Timestamp::from_millis(stat.mtime_ns / 1_000_000),

@@ -2062,7 +2062,7 @@ export interface components {
         /** @description A file of a workspace. */
         WorkspaceFile: {
             hash?: components["schemas"]["BlobHash"] | null;
-            /** @description `file`, `directory` or `symlink`. */
+            /** @description `file`, `directory`, `symlink` or, for pipes and the like, `other`. */
             kind: string;
             /**
              * Format: int32
