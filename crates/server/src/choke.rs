@@ -4,7 +4,7 @@ mod call;
 
 use axum::{
     extract::{FromRequestParts, RawPathParams, Request},
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, Method, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -78,9 +78,10 @@ pub(crate) async fn answer_preview(app: App, host: PreviewHost, request: Request
     }
     let headers = request.headers().clone();
     match admit_preview(&app, host, &headers).await {
-        Ok(may_start) => {
+        Ok(may_write) => {
             let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-            preview::answer(Visit { app, host, may_start, headers, method, path }, request).await
+            let query = request.uri().query().map(str::to_owned);
+            preview::answer(Visit { app, host, may_write, headers, method, path, query }, request).await
         }
         Err(failure) => preview::closed(&failure),
     }
@@ -88,6 +89,10 @@ pub(crate) async fn answer_preview(app: App, host: PreviewHost, request: Request
 
 /// A grant becomes a cookie of this host, and the browser goes where it was granted to go.
 fn enter_preview(app: &App, host: PreviewHost, request: &Request) -> Answer {
+    // Programs that only look whether a link works must not use it up.
+    if request.method() != Method::GET {
+        return Err(Failure::new(ErrorCode::MethodNotAllowed, "a way in can only be got"));
+    }
     let query = request.uri().query().unwrap_or_default();
     let code = query.split('&').find_map(|pair| pair.strip_prefix("grant=")).unwrap_or_default();
     let redeemed = app.grants.redeem(&app.deps.env, app.now(), host, code)?;
@@ -96,7 +101,7 @@ fn enter_preview(app: &App, host: PreviewHost, request: &Request) -> Answer {
     preview::welcome(&pass, &path, is_trustworthy)
 }
 
-/// Whether who was let in may also have things started.
+/// Whether who was let in may also change things.
 async fn admit_preview(app: &App, host: PreviewHost, headers: &HeaderMap) -> Result<bool, Failure> {
     let pass = preview::cookie_of(headers).ok_or_else(not_let_in)?;
     let secret = app.grants.admitted(app.now(), host, pass).ok_or_else(not_let_in)?;

@@ -11,9 +11,10 @@ mod proxy;
 use axum::{
     extract::Request,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
 };
-use warren_runtime::api::{Behind, Dialled, PreviewHost, SessionError};
+use warren_domain::ErrorCode;
+use warren_runtime::api::{Behind, Dialled, FileKind, PreviewHost, SessionError};
 
 pub(crate) use grants::{Grants, cookie_of};
 
@@ -36,17 +37,18 @@ const RESTART: &str = "/__warren/restart";
 pub(crate) struct Visit {
     pub(crate) app: App,
     pub(crate) host: PreviewHost,
-    /// Whether whoever looks may also have things started.
-    pub(crate) may_start: bool,
+    /// Whether whoever looks may also change things, and so have them started.
+    pub(crate) may_write: bool,
     /// What the browser said. The rest of the request is beside this: it can be passed on once.
     pub(crate) headers: HeaderMap,
     pub(crate) method: Method,
     pub(crate) path: String,
+    pub(crate) query: Option<String>,
 }
 
 /// Answers a request for a preview.
 pub(crate) async fn answer(visit: Visit, request: Request) -> Response {
-    if let Err(failure) = same_origin(&visit) {
+    if let Err(failure) = same_origin(&visit).and_then(|()| may_ask(&visit)) {
         return pages::refused(&failure);
     }
     match visit.host.behind {
@@ -86,13 +88,22 @@ fn same_origin(visit: &Visit) -> Result<(), Failure> {
     if is_plain || origin.is_none() || origin == own.as_deref() {
         return Ok(());
     }
-    Err(Failure::new(warren_domain::ErrorCode::Forbidden, "the call comes from a page of another origin"))
+    Err(Failure::new(ErrorCode::Forbidden, "the call comes from a page of another origin"))
+}
+
+/// Who may only read looks, and changes nothing that an app keeps either.
+fn may_ask(visit: &Visit) -> Result<(), Failure> {
+    if visit.may_write || visit.method.is_safe() {
+        return Ok(());
+    }
+    Err(Failure::new(ErrorCode::Forbidden, "the token that opened this may only read")
+        .hint("open the preview with a token that may write"))
 }
 
 /// Files of `outputs/`; a directory is its `index.html`.
 async fn files(visit: &Visit) -> Response {
     if !matches!(visit.method, Method::GET | Method::HEAD) {
-        let failure = Failure::new(warren_domain::ErrorCode::MethodNotAllowed, "files can only be got");
+        let failure = Failure::new(ErrorCode::MethodNotAllowed, "files can only be got");
         return pages::refused(&failure);
     }
     let path = decoded(&visit.path);
@@ -103,8 +114,18 @@ async fn files(visit: &Visit) -> Response {
     let (runtime, session) = (visit.app.runtime(), visit.host.session);
     match file_answer::answer(runtime, session, &path, &visit.headers, Shown::OnItsOwn).await {
         Ok(response) => response,
-        Err(failure) => pages::refused(&failure),
+        Err(failure) => match runtime.files().file_stat(session, &path).await {
+            // What it shows is relative to it.
+            Ok(found) if found.kind == FileKind::Directory => beneath(visit),
+            Ok(_) | Err(_) => pages::refused(&failure),
+        },
     }
+}
+
+/// Leads to the same path as a directory.
+fn beneath(visit: &Visit) -> Response {
+    let query = visit.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+    Redirect::temporary(&format!("{}/{query}", visit.path)).into_response()
 }
 
 async fn port_answer(visit: Visit, request: Request, port: u16) -> Response {
@@ -115,7 +136,7 @@ async fn port_answer(visit: Visit, request: Request, port: u16) -> Response {
     match visit.app.runtime().previews().preview_dial(session, port).await {
         Ok(Dialled::Connected(stream)) => proxy::pass(visit, request, port, stream).await,
         Ok(Dialled::Starting) => pages::starting(&visit.headers),
-        Ok(Dialled::Closed { complaint: Some(said) }) => pages::ended(&visit.headers, &said, visit.may_start),
+        Ok(Dialled::Closed { complaint: Some(said) }) => pages::ended(&visit.headers, &said, visit.may_write),
         Ok(Dialled::Closed { complaint: None } | Dialled::Asleep) => wake(&visit, port).await,
         Err(error) => pages::refused(&Failure::from(error)),
     }
@@ -124,7 +145,7 @@ async fn port_answer(visit: Visit, request: Request, port: u16) -> Response {
 /// Nothing listens: what once did is started again, if whoever looks may have it started.
 async fn wake(visit: &Visit, port: u16) -> Response {
     let headers = &visit.headers;
-    if !visit.may_start {
+    if !visit.may_write {
         return pages::asleep(headers);
     }
     match visit.app.runtime().previews().preview_wake(visit.host.session, port).await {
@@ -135,11 +156,11 @@ async fn wake(visit: &Visit, port: u16) -> Response {
 }
 
 async fn restart(visit: &Visit, port: u16) -> Response {
-    if !visit.may_start {
+    if !visit.may_write {
         return pages::asleep(&visit.headers);
     }
     match visit.app.runtime().previews().preview_wake(visit.host.session, port).await {
-        Ok(()) => axum::response::Redirect::to("/").into_response(),
+        Ok(()) => Redirect::to("/").into_response(),
         Err(error) => pages::refused(&Failure::from(error)),
     }
 }

@@ -34,8 +34,8 @@ pub(super) fn asleep(headers: &HeaderMap) -> Response {
 }
 
 /// The app ended by itself.
-pub(super) fn ended(headers: &HeaderMap, said: &str, may_start: bool) -> Response {
-    let again = if may_start { "<p><a href=\"/__warren/restart\">Start it again</a></p>" } else { "" };
+pub(super) fn ended(headers: &HeaderMap, said: &str, may_write: bool) -> Response {
+    let again = if may_write { "<p><a href=\"/__warren/restart\">Start it again</a></p>" } else { "" };
     let text = format!("<p>It ended. The last it said:</p><pre>{}</pre>{again}", escaped(said));
     page(headers, StatusCode::BAD_GATEWAY, "It does not run", &text, None)
 }

@@ -10,7 +10,10 @@ use axum::{
 };
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::{io::copy_bidirectional, time::Instant};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, copy, copy_bidirectional, sink, split},
+    time::Instant,
+};
 use warren_domain::SessionId;
 use warren_env::TaskKind;
 use warren_runtime::api::PreviewStream;
@@ -23,7 +26,7 @@ const BUILDING: Duration = Duration::from_secs(600);
 
 /// Sends the request through a connection of its own and gives back what is answered.
 pub(super) async fn pass(visit: Visit, mut request: Request, port: u16, stream: PreviewStream) -> Response {
-    let Visit { app, host, headers: shown, .. } = visit;
+    let Visit { app, host, may_write, headers: shown, .. } = visit;
     let is_upgrade = is_upgrade(request.headers());
     let outer = is_upgrade.then(|| hyper::upgrade::on(&mut request));
     let inner = headers::inwards(request.headers(), port, is_upgrade);
@@ -52,8 +55,7 @@ pub(super) async fn pass(visit: Visit, mut request: Request, port: u16, stream: 
         let inner = hyper::upgrade::on(&mut response);
         app.deps.tasks.spawn(TaskKind::Connection, async move {
             if let (Ok(outer), Ok(inner)) = (outer.await, inner.await) {
-                // However it ends, it ends for both.
-                let _ = copy_bidirectional(&mut TokioIo::new(outer), &mut TokioIo::new(inner)).await;
+                relay(TokioIo::new(outer), TokioIo::new(inner), may_write).await;
             }
         });
     }
@@ -80,4 +82,23 @@ fn is_upgrade(headers: &HeaderMap) -> bool {
     let connection = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let mut words = connection.flat_map(|value| value.split(',')).map(str::trim);
     headers.contains_key(header::UPGRADE) && words.any(|word| word.eq_ignore_ascii_case("upgrade"))
+}
+
+/// Copies both ways until one side ends. Of who may change nothing, nothing goes in: a message over a socket may do
+/// whatever the app does for it.
+async fn relay(
+    mut outer: impl AsyncRead + AsyncWrite + Unpin,
+    mut inner: impl AsyncRead + AsyncWrite + Unpin,
+    may_write: bool,
+) {
+    // However it ends, it ends for both.
+    if may_write {
+        let _ = copy_bidirectional(&mut outer, &mut inner).await;
+        return;
+    }
+    let ((mut said, mut shown), mut nowhere) = (split(outer), sink());
+    tokio::select! {
+        _ = copy(&mut inner, &mut shown) => {}
+        _ = copy(&mut said, &mut nowhere) => {}
+    }
 }

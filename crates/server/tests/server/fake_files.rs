@@ -81,7 +81,11 @@ impl Files for FakeFiles {
     }
 
     async fn file_stat(&self, _: SessionId, path: &str) -> Result<FileEntry, SessionError> {
-        Ok(self.entry(path)?.0)
+        let beneath = format!("{}/", path.trim_start_matches('/'));
+        match self.paths().into_iter().find(|found| found.starts_with(&beneath)) {
+            Some(found) => Ok(FileEntry { kind: FileKind::Directory, ..self.entry(&found)?.0 }),
+            None => Ok(self.entry(path)?.0),
+        }
     }
 
     async fn file_read(&self, _: SessionId, path: &str, part: FilePart) -> Result<FileContent, SessionError> {
@@ -212,7 +216,7 @@ impl Previews for FakeFiles {
     async fn preview_touch(&self, _: SessionId) {}
 }
 
-/// Answers every request with a cookie and its first line; echoes what comes over a socket.
+/// Answers every request with a cookie and its first line; greets over a socket, and echoes what comes.
 async fn app(mut stream: DuplexStream, heard: std::sync::Arc<Mutex<Vec<String>>>) {
     let mut text = String::new();
     let mut buffer = [0; 4096];
@@ -222,7 +226,8 @@ async fn app(mut stream: DuplexStream, heard: std::sync::Arc<Mutex<Vec<String>>>
     }
     heard.lock().expect("a lock").push(text.clone());
     if text.to_lowercase().contains("upgrade: websocket") {
-        let answer = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+        let answer =
+            "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\nhello";
         if stream.write_all(answer.as_bytes()).await.is_err() {
             return;
         }

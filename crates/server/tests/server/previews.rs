@@ -139,6 +139,42 @@ async fn who_may_only_read_looks_and_wakes_nothing() {
 }
 
 #[tokio::test]
+async fn who_may_only_read_changes_nothing_that_an_app_keeps() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let reader = server.token("default", "admin:ro").await;
+    let (host, path) = grant(&server, &reader, session, "outputs/web", ArtifactKind::WebApp).await;
+    let (_, cookie) = enter(&server, &host, &path).await;
+    let sent = [("cookie", cookie.as_str())];
+    for (method, status) in [
+        (Method::GET, 200),
+        (Method::HEAD, 200),
+        (Method::OPTIONS, 200),
+        (Method::POST, 403),
+        (Method::PUT, 403),
+        (Method::PATCH, 403),
+        (Method::DELETE, 403),
+    ] {
+        let reply = visit(&server, &host, "/", method.clone(), &sent).await;
+        assert_eq!(reply.status.as_u16(), status, "{method}");
+    }
+    assert_eq!(server.runtime.files.heard.lock().expect("a lock").len(), 3, "the app hears of no other");
+}
+
+#[tokio::test]
+async fn only_who_gets_a_way_in_uses_it_up() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let (host, path) = grant(&server, &server.owner, session, "outputs/web", ArtifactKind::WebApp).await;
+    for method in [Method::HEAD, Method::OPTIONS, Method::POST] {
+        let reply = visit(&server, &host, &path, method.clone(), &[]).await;
+        assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED, "{method}");
+        assert_eq!(reply.headers.get(header::SET_COOKIE), None);
+    }
+    enter(&server, &host, &path).await;
+}
+
+#[tokio::test]
 async fn a_page_of_another_origin_cannot_use_the_browsers_way_in() {
     let server = TestServer::start().await;
     let session = server.session().await;
@@ -180,6 +216,22 @@ async fn a_page_of_files_is_on_a_host_of_its_own_and_only_outputs_are_there() {
 }
 
 #[tokio::test]
+async fn a_directory_of_pages_is_its_index_and_has_a_slash_at_its_end() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    server.runtime.files.put("outputs/page.html", b"<p>hi</p>");
+    server.runtime.files.put("outputs/my site/index.html", b"<p>site</p>");
+    let (host, path) = grant(&server, &server.owner, session, "outputs/page.html", ArtifactKind::Html).await;
+    let (_, cookie) = enter(&server, &host, &path).await;
+    let sent = [("cookie", cookie.as_str())];
+    let reply = visit(&server, &host, "/outputs/my%20site?a=b", Method::GET, &sent).await;
+    assert_eq!(reply.status, StatusCode::TEMPORARY_REDIRECT, "{reply:?}");
+    assert_eq!(reply.headers[header::LOCATION], "/outputs/my%20site/?a=b");
+    let page = visit(&server, &host, "/outputs/my%20site/", Method::GET, &sent).await;
+    assert_eq!((page.status, page.body.as_slice()), (StatusCode::OK, &b"<p>site</p>"[..]));
+}
+
+#[tokio::test]
 async fn where_nothing_listens_a_page_says_so_and_looks_again() {
     let server = TestServer::start().await;
     let session = server.session().await;
@@ -194,12 +246,8 @@ async fn where_nothing_listens_a_page_says_so_and_looks_again() {
     assert!(String::from_utf8_lossy(&reply.body).contains("open the preview from its session"));
 }
 
-#[tokio::test]
-async fn a_socket_goes_both_ways() {
-    let server = TestServer::start().await;
-    let session = server.session().await;
-    let (host, path) = grant(&server, &server.owner, session, "outputs/web", ArtifactKind::WebApp).await;
-    let (_, cookie) = enter(&server, &host, &path).await;
+/// Opens a socket with an app that greets and then says whatever it hears.
+async fn socket(server: &TestServer, host: &str, cookie: &str) -> tokio::net::TcpStream {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let serving = serve(listener, server.router.clone(), server.tasks.clone(), ServeOptions::default());
@@ -216,10 +264,39 @@ async fn a_socket_goes_both_ways() {
     }
     let head = String::from_utf8_lossy(&head).to_lowercase();
     assert!(head.starts_with("http/1.1 101") && head.contains("upgrade: websocket"), "{head}");
+    socket
+}
+
+#[tokio::test]
+async fn a_socket_goes_both_ways() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let (host, path) = grant(&server, &server.owner, session, "outputs/web", ArtifactKind::WebApp).await;
+    let (_, cookie) = enter(&server, &host, &path).await;
+    let mut socket = socket(&server, &host, &cookie).await;
     socket.write_all(b"ping over a socket").await.expect("sent");
-    let mut echo = [0; 18];
+    let mut echo = [0; 23];
     socket.read_exact(&mut echo).await.expect("an echo");
-    assert_eq!(&echo, b"ping over a socket");
+    assert_eq!(&echo, b"helloping over a socket");
     drop(socket);
+    server.tasks.cancel();
+}
+
+#[tokio::test]
+async fn over_a_socket_who_may_only_read_hears_and_is_not_heard() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let reader = server.token("default", "admin:ro").await;
+    let (host, path) = grant(&server, &reader, session, "outputs/web", ArtifactKind::WebApp).await;
+    let (_, cookie) = enter(&server, &host, &path).await;
+    let mut socket = socket(&server, &host, &cookie).await;
+    let mut greeting = [0; 5];
+    socket.read_exact(&mut greeting).await.expect("a greeting");
+    assert_eq!(&greeting, b"hello");
+    socket.write_all(b"do something").await.expect("sent");
+    socket.shutdown().await.expect("shut");
+    let mut echo = Vec::new();
+    socket.read_to_end(&mut echo).await.expect("all of it");
+    assert_eq!(String::from_utf8_lossy(&echo), "");
     server.tasks.cancel();
 }
