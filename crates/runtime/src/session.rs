@@ -36,7 +36,7 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 pub(crate) use errands::Errand;
-pub(crate) use files::known_files;
+pub(crate) use files::{ByHand, known_files};
 pub(crate) use identity::Identity;
 pub(crate) use import::{Imported, Origin};
 pub(crate) use lineage::{is_shared, latest_of_workspace};

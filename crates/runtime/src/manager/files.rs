@@ -9,7 +9,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use rustix::io::Errno;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
-use warren_domain::{ErrorCode, SessionId};
+use warren_domain::{ErrorCode, FileChange, SessionId};
 use warren_guest_api::{
     DEFAULT_EXCLUDES, ErrorCode as GuestCode, FileKind as GuestKind, FilePath, FileStat, ListRequest,
     ReadRequest, WriteHow, WriteRequest,
@@ -24,7 +24,7 @@ use crate::{
         Sandboxes as _, SessionError,
     },
     places::Places,
-    session::{Request, Visit},
+    session::{ByHand, Request, Visit},
     volumes::{Still, Volume, VolumePath},
 };
 
@@ -125,12 +125,15 @@ impl Files for SessionManager {
         self.check_place(&place)?;
         let (guest, at) = self.writable(session, &place).await?;
         let before = guest.stat(at.clone()).await;
+        let change = if before.is_ok() { FileChange::Modified } else { FileChange::Created };
         let how = write_how(&place, &how, before)?;
         let request = WriteRequest { path: at, how, mode: None };
         // It counts as work as long as it moves, however slowly.
         let source = self.roster.traffic(session).unwrap_or_default().carried(source);
         let stat = guest.write(request, source).await.map_err(|error| refused(&place, error))?;
-        Ok(entry(place.shown(), stat))
+        let written = entry(place.shown(), stat);
+        self.changed_by_hand(session, ByHand { place, change, stat: Some(stat) }).await?;
+        Ok(written)
     }
 
     async fn file_remove(&self, session: SessionId, path: &str) -> Result<(), SessionError> {
@@ -139,7 +142,8 @@ impl Files for SessionManager {
             return Err(invalid(ErrorCode::BadRequest, "a volume itself cannot be removed".to_owned()));
         }
         let (guest, at) = self.writable(session, &place).await?;
-        guest.remove_all(at).await.map_err(|error| refused(&place, error))
+        guest.remove_all(at).await.map_err(|error| refused(&place, error))?;
+        self.changed_by_hand(session, ByHand { place, change: FileChange::Deleted, stat: None }).await
     }
 }
 
@@ -210,6 +214,11 @@ impl SessionManager {
         } else {
             Ok(None)
         }
+    }
+
+    /// Has the log say it, before whoever did it is answered.
+    async fn changed_by_hand(&self, session: SessionId, by_hand: ByHand) -> Result<(), SessionError> {
+        self.ask(session, |reply| Request::Visit(Visit::Changed(by_hand, reply))).await
     }
 
     /// Whether a file may be here. What is uploaded must be counted, and be in versions.

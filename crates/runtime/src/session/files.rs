@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use warren_domain::{BlobHash, Draft, EventBody, FileChange, RunId, SessionId, Timestamp};
+use warren_domain::{BlobHash, Draft, EventBody, FileChange, Head, RunId, SessionId, Timestamp};
 use warren_guest_api::{
     Change as SeenChange, DEFAULT_EXCLUDES, FileKind, FilePath, FileStat, ListRequest, MAX_HASHED,
     MAX_HASHED_AT_A_TIME, MAX_LIST, Root,
@@ -11,7 +11,10 @@ use warren_sandbox::{FilesAt, Guest};
 use warren_store::{Change, Store, WorkspaceFile};
 
 use super::{SessionTask, artifacts::hash};
-use crate::recorder::RecordError;
+use crate::{
+    recorder::RecordError,
+    volumes::{Volume, VolumePath},
+};
 
 /// How deep a scan looks.
 const DEPTH: u32 = 64;
@@ -35,6 +38,15 @@ impl Seen {
     }
 }
 
+/// What a person did to a file of a session.
+pub(crate) struct ByHand {
+    pub(crate) place: VolumePath,
+    /// As far as whoever did it can tell.
+    pub(crate) change: FileChange,
+    /// The file; `None` if what was there is gone.
+    pub(crate) stat: Option<FileStat>,
+}
+
 /// Files as the log has them.
 #[derive(Debug, Default)]
 pub(super) struct KnownFiles(BTreeMap<String, WorkspaceFile>);
@@ -55,6 +67,13 @@ impl KnownFiles {
     pub(super) fn has(&self, path: &str) -> bool {
         let is_it = |file: &WorkspaceFile| matches!(file.path.as_bytes().get(path.len()), None | Some(b'/'));
         path.is_empty() || self.beneath(path).any(is_it)
+    }
+
+    /// That whatever was at a path is gone, as far as it is known.
+    fn gone(&self, path: &str) -> Vec<Seen> {
+        let is_it = |file: &&WorkspaceFile| matches!(file.path.as_bytes().get(path.len()), None | Some(b'/'));
+        let gone = self.beneath(path).filter(is_it);
+        gone.map(|file| Seen { path: file.path.clone(), stat: None, hash: None }).collect()
     }
 
     /// Compares what was seen with what is known, and remembers it. Says what changed.
@@ -156,6 +175,40 @@ impl SessionTask {
         self.tell_files(seen, None).await
     }
 
+    /// What a person did is no run's work either. It is told before they hear that it is done, so that their next message
+    /// starts from a version that has it; the watcher, who comes later, has nothing to add then.
+    pub(super) async fn on_changed_by_hand(&mut self, by_hand: ByHand) -> Result<(), RecordError> {
+        let ByHand { place, change, stat } = by_hand;
+        // What was removed may have been such a directory itself.
+        let led = if stat.is_some() { place.path.clone() } else { format!("{}/", place.path) };
+        let is_watched = place.volume == Volume::Workspace && !is_within(&led, DEFAULT_EXCLUDES);
+        if is_watched {
+            let seen = stat.map_or_else(
+                || self.files.gone(&place.path),
+                |stat| vec![Seen::new(place.path.clone(), stat)],
+            );
+            let seen = match self.sandbox.ready() {
+                Some(ready) => read(&ready.sandbox.guest, seen).await,
+                None => seen,
+            };
+            self.on_given(seen).await?;
+        }
+        let state = &self.recorder.state;
+        let is_told = is_watched && (state.head != Head::Clean || state.running().is_some());
+        // What nobody watches, such as uploads, and directories without a file.
+        if !is_told && !is_within(&led, &self.shared.options.excludes) {
+            let body = EventBody::FileChanged {
+                path: place.shown(),
+                change,
+                size_bytes: stat.map(|stat| stat.size),
+                hash: None,
+            };
+            self.recorder.record(vec![Draft::of_session(body)], |_| Vec::new()).await?;
+        }
+        self.show_status();
+        Ok(())
+    }
+
     async fn tell_files(&mut self, seen: Vec<Seen>, run: Option<RunId>) -> Result<(), RecordError> {
         let (drafts, changes) = self.files.news(seen, run);
         if drafts.is_empty() {
@@ -238,6 +291,12 @@ async fn list(guest: &Guest) -> Option<BTreeMap<String, FileStat>> {
     }
     let files = listing.entries.into_iter().filter(|entry| entry.stat.kind != FileKind::Directory);
     Some(files.map(|entry| (entry.path, entry.stat)).collect())
+}
+
+/// Whether a path leads through a directory of such a name.
+fn is_within(path: &str, names: &[impl AsRef<str>]) -> bool {
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    directory.split('/').any(|part| names.iter().any(|name| name.as_ref() == part))
 }
 
 fn changed(run: Option<RunId>, change: FileChange, file: Option<&WorkspaceFile>, path: String) -> Draft {

@@ -14,6 +14,7 @@ use warren_sandbox::{CallError, Exec, Guest};
 
 use super::{
     Reply, SessionTask,
+    files::ByHand,
     requests::{Failure, answer},
     signal::Signal,
     start::{WORKSPACE, chain},
@@ -67,6 +68,8 @@ pub(crate) enum Visit {
     Await(u16, Reply<()>),
     /// Somebody waits for an answer of an app.
     Touch(Reply<()>),
+    /// A person wrote or removed a file.
+    Changed(ByHand, Reply<()>),
 }
 
 impl Visit {
@@ -76,7 +79,9 @@ impl Visit {
             Visit::Reach(reply) => drop(reply.send(Err(error))),
             Visit::Dial(_, reply) => drop(reply.send(Err(error))),
             Visit::Open(_, _, reply) => drop(reply.send(Err(error))),
-            Visit::Await(_, reply) | Visit::Touch(reply) => drop(reply.send(Err(error))),
+            Visit::Await(_, reply) | Visit::Touch(reply) | Visit::Changed(_, reply) => {
+                drop(reply.send(Err(error)));
+            }
         }
     }
 }
@@ -191,6 +196,10 @@ impl SessionTask {
                 Ok(())
             }
             Visit::Touch(reply) => answer(reply, Ok(())),
+            Visit::Changed(by_hand, reply) => {
+                let result = self.on_changed_by_hand(by_hand).await.map_err(Failure::from);
+                answer(reply, result)
+            }
         }
     }
 

@@ -1,0 +1,102 @@
+//! What is in no version yet.
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use warren_domain::{RunId, Seq, SessionId};
+use warren_testkit::{TestAnswer, TestClient, TestEvent, TestServer};
+
+use super::{
+    session::said,
+    versions::{file, list, of},
+};
+
+async fn put(client: &TestClient, session: SessionId, path: &str, text: &'static str) -> Value {
+    let request = client.request(Method::PUT, &of(session, &format!("fs?path={path}"))).body(text);
+    client.send(request).await.expect(StatusCode::OK)
+}
+
+async fn upload(client: &TestClient, session: SessionId, name: &str, text: &str) -> TestAnswer {
+    let body = format!(
+        "--XX\r\nContent-Disposition: form-data; name=\"f\"; filename=\"{name}\"\r\n\r\n{text}\r\n--XX--\r\n"
+    );
+    let request = client
+        .request(Method::POST, &of(session, "fs/upload"))
+        .header("content-type", "multipart/form-data; boundary=XX")
+        .body(body);
+    client.send(request).await
+}
+
+async fn head(client: &TestClient, session: SessionId) -> Value {
+    list(client, session).await["head"].clone()
+}
+
+/// How often the log says of a path that it changed, and how.
+async fn changes(client: &TestClient, session: SessionId, path: &str) -> Vec<Value> {
+    let log = client.log(session).await;
+    let of_path = log.iter().filter(|event| event.kind() == "file_changed" && event.json["path"] == path);
+    of_path.map(|event| event.json["change"].clone()).collect()
+}
+
+fn base(run: &[TestEvent]) -> &Value {
+    let started = run.iter().find(|event| event.kind() == "run_started");
+    &started.expect("a run that started").json["baseVersion"]
+}
+
+#[tokio::test]
+async fn what_a_person_puts_there_is_in_the_version_that_the_next_run_starts_from() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo old > a.txt").await;
+    let none = json!({"added": 0, "changed": 0, "removed": 0});
+
+    upload(&client, session, "doc.txt", "hello").await.expect(StatusCode::CREATED);
+    assert_eq!(head(&client, session).await, json!({"version": 1, "dirty": true}));
+    let run = client.run(session, "run: cat /user-input/doc.txt").await;
+    assert!(said(&run).contains("hello"), "{}", said(&run));
+    assert_eq!(base(&run), 2);
+    let all = list(&client, session).await;
+    assert_eq!((&all["versions"][1]["cause"], &all["versions"][0]["files"]), (&json!("idle"), &none));
+    assert_eq!(all["versions"][1]["files"], json!({"added": 1, "changed": 0, "removed": 0}));
+    assert_eq!(file(&client, session, 2, "/user-input/doc.txt").await, (200, json!("hello")));
+
+    put(&client, session, "a.txt", "new").await;
+    assert_eq!(base(&client.run(session, "run: cat a.txt").await), 4);
+    client.delete(&of(session, "fs?path=a.txt")).await.expect(StatusCode::NO_CONTENT);
+    assert_eq!(head(&client, session).await, json!({"version": 5, "dirty": true}));
+    assert_eq!(base(&client.run(session, "run: test ! -e a.txt").await), 6);
+    assert_eq!(list(&client, session).await["versions"][0]["files"], none);
+
+    // Asleep too: writing wakes it.
+    client.post(&of(session, "sandbox/stop"), &json!({})).await.expect(StatusCode::NO_CONTENT);
+    put(&client, session, "outputs/b.md", "# b").await;
+    assert_eq!(base(&client.run(session, "run: cat outputs/b.md").await), 8);
+    client.delete(&of(session, "fs?path=/user-input/doc.txt")).await.expect(StatusCode::NO_CONTENT);
+    assert_eq!(base(&client.run(session, "run: test ! -e /user-input/doc.txt").await), 10);
+    assert_eq!(list(&client, session).await["versions"][0]["files"], none);
+    for (path, told) in [
+        ("a.txt", json!(["created", "modified", "deleted"])),
+        ("outputs/b.md", json!(["created"])),
+        ("/user-input/doc.txt", json!(["created", "deleted"])),
+    ] {
+        assert_eq!(json!(changes(&client, session, path).await), told, "{path}: each once");
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_put_there_can_be_given_up() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo old > a.txt").await;
+    put(&client, session, "a.txt", "new").await;
+    upload(&client, session, "doc.txt", "hello").await.expect(StatusCode::CREATED);
+    let body = json!({"content": "run: cat a.txt; ls /user-input", "from": "version"});
+    let sent = client.post(&of(session, "messages"), &body).await.expect(StatusCode::ACCEPTED);
+    let run: RunId = sent["runId"].as_str().unwrap().parse().unwrap();
+    let mut events = client.events(session, Seq(sent["seq"].as_u64().unwrap() - 1)).await;
+    let events = events.until(|event| event.ends_run(run)).await;
+    assert_eq!(base(&events), 1);
+    let said = said(&events);
+    assert!(said.contains("old") && !said.contains("doc.txt"), "{said}");
+}
