@@ -1,9 +1,9 @@
-//! What is in no version yet.
+//! What is in no version yet: what people put there, what a failed run left, and what no version ever has.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use warren_domain::{RunId, Seq, SessionId};
-use warren_testkit::{TestAnswer, TestClient, TestEvent, TestServer};
+use warren_testkit::{Setup, TestAnswer, TestClient, TestEvent, TestServer};
 
 use super::{
     session::said,
@@ -99,4 +99,46 @@ async fn what_a_person_put_there_can_be_given_up() {
     assert_eq!(base(&events), 1);
     let said = said(&events);
     assert!(said.contains("old") && !said.contains("doc.txt"), "{said}");
+}
+
+#[tokio::test]
+async fn whoever_sees_a_run_fail_is_told_that_there_is_more_than_the_latest_version() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo 1 > a").await;
+    let (run, _) = client.message_send(session, "run: echo 2 > a; kill -9 $PPID; sleep 1").await;
+    loop {
+        let record = client.get(&of(session, &format!("runs/{run}"))).await.expect(StatusCode::OK);
+        if record["status"] == "failed" {
+            break;
+        }
+        assert_ne!(record["status"], "completed", "{record:#}");
+    }
+    assert_eq!(head(&client, session).await, json!({"version": 1, "dirty": true}));
+}
+
+#[tokio::test]
+async fn what_changes_only_where_no_version_looks_is_settled_when_a_version_is_asked_for() {
+    let server = Setup::new().config("[versions]\nexclude = [\"build\"]").start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let tag = "Signature: 8a477f597d28d172789f06886806bc55";
+    client.run(session, &format!("run: mkdir -p build cached; echo '{tag}' > cached/CACHEDIR.TAG")).await;
+    for path in ["build/a.o", "cached/a.o"] {
+        put(&client, session, path, "1").await;
+        client.post(&of(session, "snapshot"), &json!({})).await.expect(StatusCode::OK);
+        assert_eq!(head(&client, session).await["dirty"], false, "{path}, a version by hand");
+        put(&client, session, path, "2").await;
+        client.post(&of(session, "sandbox/stop"), &json!({})).await.expect(StatusCode::NO_CONTENT);
+        assert_eq!(head(&client, session).await["dirty"], false, "{path}, asleep");
+        put(&client, session, path, "3").await;
+        client.post(&of(session, "unload"), &json!({})).await.expect(StatusCode::OK);
+        assert_eq!(head(&client, session).await["dirty"], false, "{path}, by its log");
+    }
+    // A run that starts says the same: it needs no version of its own.
+    client.run(session, "run: true").await;
+    let before = head(&client, session).await["version"].clone();
+    put(&client, session, "cached/a.o", "4").await;
+    assert_eq!(*base(&client.run(session, "run: cat cached/a.o").await), before);
 }

@@ -345,12 +345,17 @@ impl SessionTask {
         let ending = self.recorder.state.decide(Command::Conclude { run, outcome, files })?;
         let settled = self.resolved_records(&ending).await?;
         drafts.extend(ending);
+        if prepared.is_none() {
+            // Whoever sees the run's end must not be told that all of it is in a version.
+            self.show_dirty();
+        }
         self.recorder
             .record(drafts, |events| {
                 let Some(last) = events.last() else { return Vec::new() };
                 record.end(last);
                 let spent = record.usage.clone();
-                let published = prepared.as_mut().and_then(|prepared| prepared.spending(&spent).change(events));
+                let published =
+                    prepared.as_mut().and_then(|prepared| prepared.spending(&spent).change(events));
                 let activity =
                     SessionUpdate { last_activity: Some(last.timestamp), ..SessionUpdate::default() };
                 [Change::PutRun(Box::new(record)), Change::UpdateSession(activity)]
@@ -360,6 +365,7 @@ impl SessionTask {
                     .collect()
             })
             .await?;
+        self.show_status();
         if self.recorder.state.head == Head::Clean {
             self.at_version().await;
         }

@@ -51,6 +51,13 @@ impl SessionTask {
         SessionRuntimeState { is_loaded: true, sandbox: self.sandbox.state() }
     }
 
+    /// Shows that there is something in no version, while nobody can have heard of it yet.
+    pub(super) fn show_dirty(&self) {
+        let status = Status { is_dirty: true, ..self.status.get() };
+        // Whoever has to be told is told by what follows.
+        self.status.set(status);
+    }
+
     pub(super) fn show_status(&self) {
         let status = Status {
             runtime: self.runtime_state(),

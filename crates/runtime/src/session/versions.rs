@@ -206,10 +206,18 @@ impl SessionTask {
     }
 
     /// Makes a version of what is there while no run is going on, unless it is the latest already. Says which it is.
+    ///
+    /// What changed may be left out of versions. Then one is made all the same, because only that says that nothing else did;
+    /// where a message waits, the start of its run says so.
     pub(super) async fn commit_head(&mut self, cause: VersionCause) -> Result<Version, CommitHeadError> {
         let prepared = self.prepare_version(Files::Now).await?;
         let state = &self.recorder.state;
-        if !prepared.is_changed && state.head != Head::Cut && state.fresh.is_empty() {
+        let is_settled = match state.head {
+            Head::Clean => true,
+            Head::Touched => !state.queue.is_empty(),
+            Head::Cut => false,
+        };
+        if is_settled && !prepared.is_changed && state.fresh.is_empty() {
             return Ok(state.version);
         }
         let command = Command::Commit { cause, files: prepared.files, restored: None };
