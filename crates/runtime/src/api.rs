@@ -27,7 +27,7 @@ pub use preview_hosts::{Behind, PreviewBaseError, PreviewHost, PreviewHosts, enc
 pub(crate) use versions::damaged;
 pub use versions::{
     FileDiff, Fork, Forked, OnConflict, Pieces, TreeEntry, TreeFile, VersionDiff, VersionFiles, VersionList,
-    VersionRecord, Versions,
+    VersionRecord, Versions, shown_path,
 };
 pub use workspace::{
     ArtifactMoment, ArtifactRecords, Dialled, FileContent, FileEntry, FileKind, FileListing, FilePart,

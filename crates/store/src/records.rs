@@ -224,6 +224,10 @@ pub struct VersionRecord {
     pub blocks: u64,
     /// Paths that are not in the tree, though they were there.
     pub excluded: Vec<String>,
+    /// What is not in the tree because it could not be: (path, why).
+    pub skipped: Vec<(String, String)>,
+    /// Files that changed every time they were read: they are in the tree as they were at some moment.
+    pub unstable: Vec<String>,
     /// Another session worked in the same workspace meanwhile.
     pub shared: bool,
     /// The older version it is once more.

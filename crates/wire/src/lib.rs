@@ -64,6 +64,6 @@ pub use socket::{SOCKET_PATH, SocketAuth, SocketMessage, SocketSession, socket_m
 pub use table::ROUTES;
 pub use version::{
     ConflictRetry, ConflictWord, FileDiff, FileLook, OnConflict, SessionFork, SessionForked, SessionRestore,
-    TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail, VersionDiff, VersionHead,
-    VersionItem, VersionLabel, VersionPage,
+    SkippedFile, TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail, VersionDiff,
+    VersionHead, VersionItem, VersionLabel, VersionPage,
 };

@@ -59,8 +59,24 @@ pub struct VersionDetail {
     pub item: VersionItem,
     /// Paths that were there and are not in it: caches and dependencies.
     pub excluded: Vec<String>,
+    /// What is not in it because it could not be kept, at most 1,000 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedFile>,
+    /// Files that changed every time they were read, at most 1,000 of them: they are in it as they were found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unstable: Vec<String>,
     /// What the agent remembered.
     pub transcripts: Vec<TranscriptLength>,
+}
+
+/// Something that could not be kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SkippedFile {
+    /// Relative to the workspace; or absolute in the sandbox, if it is not in the workspace.
+    pub path: String,
+    /// `special`: a device, pipe or socket; `unreadable`: it could not be opened or read; `too_long`: its path is.
+    pub why: String,
 }
 
 /// A transcript at a version.

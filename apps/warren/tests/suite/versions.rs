@@ -410,7 +410,26 @@ async fn what_the_operator_excludes_is_in_no_version_and_what_is_not_excluded_is
     assert_eq!(file(&client, session, 1, "node_modules/x/n").await, (200, json!("n\n")));
     assert_eq!(file(&client, session, 1, "build/b").await.0, 404);
     let detail = client.get(&of(session, "versions/1")).await.expect(StatusCode::OK);
-    assert!(detail["excluded"].to_string().contains("build"), "{detail:#}");
+    let excluded = detail["excluded"].as_array().expect("a list");
+    assert!(excluded.contains(&json!("build")), "as people name it: {detail:#}");
+}
+
+#[tokio::test]
+async fn what_could_not_be_kept_is_listed_with_the_version() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: mkdir -p a && mkfifo a/pipe /user-input/pipe && echo x > a/file").await;
+    let special = |path: &str| json!({"path": path, "why": "special"});
+    let skipped = json!([special("/user-input/pipe"), special("a/pipe")]);
+    let detail = client.get(&of(session, "versions/1")).await.expect(StatusCode::OK);
+    assert_eq!((&detail["skipped"], &detail["unstable"]), (&skipped, &Value::Null), "{detail:#}");
+    client.run(session, "run: rm a/pipe /user-input/pipe").await;
+    let detail = client.get(&of(session, "versions/2")).await.expect(StatusCode::OK);
+    assert_eq!(detail["skipped"], Value::Null);
+    client.post(&of(session, "restore"), &json!({"version": 1})).await.expect(StatusCode::OK);
+    let detail = client.get(&of(session, "versions/3")).await.expect(StatusCode::OK);
+    assert_eq!(detail["skipped"], skipped, "it is that version once more");
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use bytes::Bytes;
 use warren_domain::{AgentType, BlobHash, Block, ErrorCode, ProfileId, SessionId, Timestamp, Version};
 pub use warren_store::VersionRecord;
 
+pub use crate::session::tree::outward as shown_path;
+
 use super::{Page, SessionError, SessionSummary};
 
 /// Versions as they are listed, compared and made.

@@ -77,7 +77,9 @@ impl SessionTask {
             transcripts: kept.lengths(),
             tree: version.as_ref().and_then(|version| version.tree.clone()),
             size_bytes: version.as_ref().map_or(0, |version| version.size_bytes),
-            excluded: version.map(|version| version.excluded).unwrap_or_default(),
+            excluded: version.as_ref().map(|version| version.excluded.clone()).unwrap_or_default(),
+            skipped: version.as_ref().map(|version| version.skipped.clone()).unwrap_or_default(),
+            unstable: version.map(|version| version.unstable).unwrap_or_default(),
             blocks: self.recorder.state.fresh.len() as u64,
             ..empty_version(identity.session)
         };

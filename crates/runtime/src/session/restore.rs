@@ -93,6 +93,8 @@ impl SessionTask {
             transcripts: target.transcripts.clone(),
             size_bytes: target.size_bytes,
             excluded: target.excluded.clone(),
+            skipped: target.skipped.clone(),
+            unstable: target.unstable.clone(),
             shared: self.works_with_others().await?,
             ..self.record_after(latest.as_ref())
         };

@@ -27,7 +27,8 @@ pub(crate) fn tree_id(hash: Option<&BlobHash>) -> Result<TreeId, NotATree> {
 }
 
 /// A path of a tree as people see it.
-pub(crate) fn outward(path: &str) -> String {
+#[must_use]
+pub fn outward(path: &str) -> String {
     if let Some(relative) = path.strip_prefix("workspace/") {
         return relative.to_owned();
     }

@@ -8,7 +8,7 @@ use warren_domain::{
     Version, VersionCause,
 };
 use warren_sandbox::{CallError, FilesAt};
-use warren_snapshots::{Hold, ReadTreeError, Source, TakeError, TakeRequest, Taken};
+use warren_snapshots::{Hold, ReadTreeError, Source, TakeError, TakeRequest, Taken, Why};
 use warren_store::{Change, ReadError, RunRecord, VersionRecord};
 
 use super::{
@@ -26,6 +26,9 @@ use crate::{
 
 /// How long a tree may take. A guest that takes longer does not hold up the session for ever.
 const TAKE: Duration = Duration::from_secs(600);
+
+/// At most this many paths of each kind that could not be kept are listed.
+const MOST_LISTED: usize = 1_000;
 
 /// Everything of a version but its number and its place in the log.
 pub(super) struct Prepared {
@@ -102,7 +105,7 @@ impl SessionTask {
             record.files = self.compare(record.tree.as_ref(), taken).await?;
             let tree = Some(BlobHash(taken.tree.to_string()));
             is_changed = std::mem::replace(&mut record.tree, tree.clone()) != tree;
-            (record.size_bytes, record.excluded) = (taken.size_bytes, taken.excluded.clone());
+            note_taken(&mut record, taken);
         }
         let gate = self.shared.gate.clone().read_owned().await;
         self.keep_memory(&mut record).await?;
@@ -135,6 +138,8 @@ impl SessionTask {
             transcripts: before.map(|version| version.transcripts.clone()).unwrap_or_default(),
             size_bytes: before.map_or(0, |version| version.size_bytes),
             excluded: before.map(|version| version.excluded.clone()).unwrap_or_default(),
+            skipped: before.map(|version| version.skipped.clone()).unwrap_or_default(),
+            unstable: before.map(|version| version.unstable.clone()).unwrap_or_default(),
             usage,
             ..empty_version(self.identity.session)
         }
@@ -389,6 +394,25 @@ impl Prepared {
     }
 }
 
+/// What a tree has, and what it has not.
+fn note_taken(record: &mut VersionRecord, taken: &Taken) {
+    (record.size_bytes, record.excluded) = (taken.size_bytes, taken.excluded.clone());
+    let skipped = taken.skipped.iter().take(MOST_LISTED);
+    record.skipped = skipped.map(|it| (it.path.clone(), why(it.why).to_owned())).collect();
+    record.unstable = taken.unstable.iter().take(MOST_LISTED).cloned().collect();
+}
+
+/// How records call it.
+fn why(why: Why) -> &'static str {
+    match why {
+        Why::Special => "special",
+        Why::Unreadable => "unreadable",
+        Why::TooLong => "too_long",
+        Why::Excluded => "excluded",
+        Why::Unstable => "unstable",
+    }
+}
+
 fn is_publishing(event: &&Event) -> bool {
     matches!(event.body, EventBody::VersionCommitted { .. })
 }
@@ -415,6 +439,8 @@ pub(crate) fn empty_version(session: warren_domain::SessionId) -> VersionRecord 
         files: FileCounts::default(),
         blocks: 0,
         excluded: Vec::new(),
+        skipped: Vec::new(),
+        unstable: Vec::new(),
         shared: false,
         restored: None,
         expired: false,

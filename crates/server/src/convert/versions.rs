@@ -2,11 +2,11 @@
 
 use warren_domain::BlobHash;
 use warren_runtime::api::{
-    FileDiff as FoundFile, TreeEntry as Found, VersionDiff as FoundDiff, VersionRecord,
+    FileDiff as FoundFile, TreeEntry as Found, VersionDiff as FoundDiff, VersionRecord, shown_path,
 };
 use warren_wire::{
-    FileDiff, FileLook, TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail, VersionDiff,
-    VersionItem,
+    FileDiff, FileLook, SkippedFile, TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail,
+    VersionDiff, VersionItem,
 };
 
 pub(crate) fn item(record: VersionRecord) -> VersionItem {
@@ -30,7 +30,11 @@ pub(crate) fn item(record: VersionRecord) -> VersionItem {
 }
 
 pub(crate) fn detail(mut record: VersionRecord) -> VersionDetail {
-    let excluded = std::mem::take(&mut record.excluded);
+    let outward = |paths: Vec<String>| paths.iter().map(|path| shown_path(path)).collect();
+    let excluded = outward(std::mem::take(&mut record.excluded));
+    let unstable = outward(std::mem::take(&mut record.unstable));
+    let skipped = std::mem::take(&mut record.skipped).into_iter();
+    let skipped = skipped.map(|(path, why)| SkippedFile { path: shown_path(&path), why }).collect();
     let transcripts = std::mem::take(&mut record.transcripts);
     // What begins with `@` holds no conversation: it is how the agent finds its way back to one.
     let threads = transcripts.into_iter().filter(|(name, bytes)| !name.starts_with('@') && *bytes > 0);
@@ -38,7 +42,8 @@ pub(crate) fn detail(mut record: VersionRecord) -> VersionDetail {
         thread: if name.is_empty() { "main".to_owned() } else { name },
         bytes,
     };
-    VersionDetail { item: item(record), excluded, transcripts: threads.map(named).collect() }
+    let transcripts = threads.map(named).collect();
+    VersionDetail { item: item(record), excluded, skipped, unstable, transcripts }
 }
 
 pub(crate) fn diff(diff: FoundDiff) -> VersionDiff {

@@ -196,6 +196,8 @@ pub fn version(session: SessionId, base: Version) -> VersionRecord {
         files: FileCounts { added: 1, changed: 2, removed: 3 },
         blocks: 9,
         excluded: vec!["web/node_modules".to_owned()],
+        skipped: vec![("web/pipe".to_owned(), "special".to_owned())],
+        unstable: vec!["web/log".to_owned()],
         shared: true,
         restored: Some(Version(0)),
         expired: false,

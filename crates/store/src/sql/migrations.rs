@@ -21,6 +21,7 @@ macro_rules! steps {
                 include_str!(concat!("../../migrations/", $directory, "/0005_message_counts.sql")),
             ),
             (6, "made by", include_str!(concat!("../../migrations/", $directory, "/0006_made_by.sql"))),
+            (7, "not kept", include_str!(concat!("../../migrations/", $directory, "/0007_not_kept.sql"))),
         ]
     };
 }

@@ -87,6 +87,8 @@ pub(super) fn version_args(record: &VersionRecord) -> Result<Vec<Arg>, sqlx::Err
         i64::from(record.shared),
         record.restored,
         i64::from(record.expired),
+        to_json(&record.skipped)?,
+        to_json(&record.unstable)?,
     ])
 }
 
@@ -107,6 +109,8 @@ fn read_version(row: &Row) -> Result<VersionRecord, sqlx::Error> {
         files: row.json("files")?,
         blocks: row.number("blocks")?,
         excluded: row.json("excluded")?,
+        skipped: row.json("skipped")?,
+        unstable: row.json("unstable")?,
         shared: row.int("shared")? != 0,
         restored: row.maybe_number("restored")?.map(Version),
         expired: row.int("expired")? != 0,

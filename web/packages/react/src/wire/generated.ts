@@ -1714,6 +1714,13 @@ export interface components {
             /** @description Files beside it. */
             supportingFiles?: components["schemas"]["WorkspaceTemplateFile"][];
         };
+        /** @description Something that could not be kept. */
+        SkippedFile: {
+            /** @description Relative to the workspace; or absolute in the sandbox, if it is not in the workspace. */
+            path: string;
+            /** @description `special`: a device, pipe or socket; `unreadable`: it could not be opened or read; `too_long`: its path is. */
+            why: string;
+        };
         /** @description A field that was cut, and where the whole of it is. */
         Spilled: {
             /** @description The blob that holds it. */
@@ -1966,8 +1973,12 @@ export interface components {
         VersionDetail: components["schemas"]["VersionItem"] & {
             /** @description Paths that were there and are not in it: caches and dependencies. */
             excluded: string[];
+            /** @description What is not in it because it could not be kept, at most 1,000 of them. */
+            skipped?: components["schemas"]["SkippedFile"][];
             /** @description What the agent remembered. */
             transcripts: components["schemas"]["TranscriptLength"][];
+            /** @description Files that changed every time they were read, at most 1,000 of them: they are in it as they were found. */
+            unstable?: string[];
         };
         /** @description How two versions differ. */
         VersionDiff: {
