@@ -17,6 +17,7 @@ mod suite {
     pub(crate) mod commands;
     pub(crate) mod egress;
     pub(crate) mod files;
+    pub(crate) mod forks;
     pub(crate) mod head;
     pub(crate) mod input;
     pub(crate) mod kill;

@@ -112,7 +112,7 @@ impl ArtifactId {
 }
 
 /// What has to be recorded when the known artifacts are found to be others: in the order of their paths, removals
-/// first. The first entry gets the number after `head`; changes since `version` belong to the one after it.
+/// first. The first entry gets the number after `head`; `version` is the one that has them so first.
 #[must_use]
 pub fn artifact_events(
     known: &Artifacts,
@@ -120,7 +120,7 @@ pub fn artifact_events(
     head: Seq,
     version: Version,
 ) -> Vec<EventBody> {
-    let next_version = Some(version.next());
+    let version = Some(version);
     let is_gone = |artifact: &&Artifact| !found.iter().any(|now| now.id == artifact.id);
     let mut gone: Vec<_> = known.values().filter(is_gone).cloned().collect();
     gone.sort_by(|a, b| a.path.cmp(&b.path));
@@ -129,11 +129,11 @@ pub fn artifact_events(
     for mut artifact in found {
         let seq = Some(Seq(head.0 + 1 + bodies.len() as u64));
         artifact.updated_seq = seq;
-        artifact.updated_version = next_version;
+        artifact.updated_version = version;
         match known.get(&artifact.id) {
             None => {
                 artifact.created_seq = seq;
-                artifact.created_version = next_version;
+                artifact.created_version = version;
                 bodies.push(EventBody::ArtifactCreated { artifact });
             }
             Some(before) => {

@@ -176,14 +176,14 @@ fn the_events_of_any_two_states_lead_from_one_to_the_other() {
     };
     for (from, to) in states.iter().flat_map(|from| states.iter().map(move |to| (from, to))) {
         let mut known = Artifacts::new();
-        let first = artifact_events(&known, find(SESSION, from), Seq(0), Version(0));
+        let first = artifact_events(&known, find(SESSION, from), Seq(0), Version(1));
         apply(&mut known, &first);
-        let then = artifact_events(&known, find(SESSION, to), Seq(50), Version(3));
+        let then = artifact_events(&known, find(SESSION, to), Seq(50), Version(4));
         apply(&mut known, &then);
         let mut now: Vec<_> = known.values().map(plain).collect();
         now.sort_by(|a, b| a.path.cmp(&b.path));
         assert_eq!(now, find(SESSION, to));
-        assert!(artifact_events(&known, find(SESSION, to), Seq(99), Version(9)).is_empty());
+        assert!(artifact_events(&known, find(SESSION, to), Seq(99), Version(10)).is_empty());
     }
 }
 
@@ -191,13 +191,13 @@ fn the_events_of_any_two_states_lead_from_one_to_the_other() {
 fn an_event_says_its_own_number_and_the_version_to_come() {
     let mut known = Artifacts::new();
     let files = outputs(&[("outputs/a.md", "1"), ("outputs/b.md", "1")]);
-    let made = artifact_events(&known, find(SESSION, &files), Seq(7), Version(2));
+    let made = artifact_events(&known, find(SESSION, &files), Seq(7), Version(3));
     let [_, EventBody::ArtifactCreated { artifact }] = &made[..] else { panic!("two are new: {made:?}") };
     assert_eq!((artifact.created_seq, artifact.created_version), (Some(Seq(9)), Some(Version(3))));
     apply(&mut known, &made);
 
     let files = outputs(&[("outputs/b.md", "22")]);
-    let then = artifact_events(&known, find(SESSION, &files), Seq(20), Version(5));
+    let then = artifact_events(&known, find(SESSION, &files), Seq(20), Version(6));
     let [EventBody::ArtifactDeleted { artifact: gone }, EventBody::ArtifactUpdated { artifact, changes }] =
         &then[..]
     else {

@@ -1,5 +1,7 @@
 //! What is worth showing: looked for whenever `outputs/` or what listens changes, decided by `warren_domain::find`.
 
+mod kept;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -7,16 +9,20 @@ use std::{
 
 use futures::{StreamExt as _, stream};
 use warren_domain::{
-    Artifact, ArtifactKind, BlobHash, Draft, EventBody, MANIFEST_PATH, Manifest, OutputFile, Outputs,
-    Package, Timestamp, artifact_events, find,
+    Artifact, ArtifactKind, BlobHash, Draft, MANIFEST_PATH, Manifest, OutputFile, Outputs, Package, Seq,
+    Timestamp, Version, artifact_events, find,
 };
 use warren_env::TaskKind;
 use warren_guest_api::{FilePath, ReadRequest, Root};
 use warren_sandbox::Guest;
-use warren_store::WorkspaceFile;
+use warren_store::{VersionRecord, WorkspaceFile};
 
-use super::{SessionTask, signal::Signal};
-use crate::recorder::RecordError;
+use self::kept::KeptOutputs;
+use super::{SessionTask, signal::Signal, tree::tree_id};
+use crate::{
+    api::{SessionError, damaged},
+    recorder::RecordError,
+};
 
 /// Where to look.
 const OUTPUTS: &str = "outputs/";
@@ -115,15 +121,28 @@ impl SessionTask {
         Ok(())
     }
 
-    /// What is shown and is not among the files any more, when these are others at once: nobody can look at them while
-    /// there is no sandbox.
-    pub(super) fn gone_artifacts(&mut self) -> Vec<Draft> {
+    /// What a version has in `outputs/`.
+    pub(super) async fn outputs_of(&self, version: Option<&VersionRecord>) -> Result<Outputs, SessionError> {
+        let tree = tree_id(version.and_then(|version| version.tree.as_ref()));
+        let tree = tree.map_err(|error| SessionError::internal("read the version", error))?;
+        let (snapshots, partition) = (&self.shared.parts.snapshots, &self.identity.partition);
+        KeptOutputs { snapshots, partition, tree }.look().await.map_err(damaged)
+    }
+
+    /// What is to be said of what is shown when the files are those of a version at once: nobody can look at them while there
+    /// is no sandbox. `n_before` entries are recorded before, and `version` is the one that has them so.
+    pub(super) fn artifacts_become(
+        &mut self,
+        outputs: Outputs,
+        n_before: usize,
+        version: Version,
+    ) -> Vec<Draft> {
         self.outputs.round += 1;
         self.outputs.seen = None;
-        let shown = self.recorder.state.artifacts.values();
-        let mut gone: Vec<_> = shown.filter(|artifact| !self.files.has(&artifact.path)).cloned().collect();
-        gone.sort_by(|a, b| a.path.cmp(&b.path));
-        gone.into_iter().map(|artifact| Draft::of_session(EventBody::ArtifactDeleted { artifact })).collect()
+        let found = self.found(outputs);
+        let head = Seq(self.recorder.head.0 + n_before as u64);
+        let bodies = artifact_events(&self.recorder.state.artifacts, found, head, version);
+        bodies.into_iter().map(Draft::of_session).collect()
     }
 
     fn look(&mut self, guest: Guest) -> impl Future<Output = Looked> + use<> {
@@ -140,18 +159,23 @@ impl SessionTask {
             files: seen.files.iter().map(|(path, seen)| (path.clone(), seen.file.clone())).collect(),
             manifest: seen.manifest.clone(),
             packages: seen.packages.clone(),
-            ports: self.ports.owners(),
-            template: self.shared.options.template_hashes(),
+            ..Outputs::default()
         };
-        let mut found = find(self.identity.session, &outputs);
-        self.place(&mut found);
-        let state = &self.recorder.state;
-        let (run, bodies) =
-            (state.running(), artifact_events(&state.artifacts, found, self.recorder.head, state.version));
+        let (found, state) = (self.found(outputs), &self.recorder.state);
+        let bodies = artifact_events(&state.artifacts, found, self.recorder.head, state.version.next());
+        let run = state.running();
         let drafts: Vec<_> =
             bodies.into_iter().map(|body| Draft { run_id: run, ..Draft::of_session(body) }).collect();
         self.recorder.record(drafts, |_| Vec::new()).await?;
         Ok(())
+    }
+
+    /// What is worth showing of these files and of what listens now.
+    fn found(&self, outputs: Outputs) -> Vec<Artifact> {
+        let (ports, template) = (self.ports.owners(), self.shared.options.template_hashes());
+        let mut found = find(self.identity.session, &Outputs { ports, template, ..outputs });
+        self.place(&mut found);
+        found
     }
 
     /// Where they are seen. An app that does not run has the port it will be told to take: the one it had, if it had one.

@@ -63,12 +63,6 @@ impl KnownFiles {
         from.map(|(_, file)| file).take_while(move |file| file.path.starts_with(directory))
     }
 
-    /// Whether there is a file of this path, or one beneath it.
-    pub(super) fn has(&self, path: &str) -> bool {
-        let is_it = |file: &WorkspaceFile| matches!(file.path.as_bytes().get(path.len()), None | Some(b'/'));
-        path.is_empty() || self.beneath(path).any(is_it)
-    }
-
     /// That whatever was at a path is gone, as far as it is known.
     fn gone(&self, path: &str) -> Vec<Seen> {
         let is_it = |file: &&WorkspaceFile| matches!(file.path.as_bytes().get(path.len()), None | Some(b'/'));
@@ -294,7 +288,7 @@ async fn list(guest: &Guest) -> Option<BTreeMap<String, FileStat>> {
 }
 
 /// Whether a path leads through a directory of such a name.
-fn is_within(path: &str, names: &[impl AsRef<str>]) -> bool {
+pub(super) fn is_within(path: &str, names: &[impl AsRef<str>]) -> bool {
     let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
     directory.split('/').any(|part| names.iter().any(|name| name.as_ref() == part))
 }

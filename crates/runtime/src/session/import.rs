@@ -66,6 +66,7 @@ impl SessionTask {
     /// Publishes what the session starts with.
     async fn begin_with(&mut self, origin: Origin) -> Result<(), Failure> {
         let Origin { cause, version, listed } = origin;
+        let outputs = self.outputs_of(version.as_ref()).await.map_err(Failure::Refused)?;
         let (identity, store) = (&self.identity, &self.shared.parts.store);
         let _gate = self.shared.gate.clone().read_owned().await;
         let kept = Memory::keep(identity.session, &identity.partition, &Memory::default(), store).await;
@@ -93,8 +94,10 @@ impl SessionTask {
             restored: None,
         };
         let (_, mut changes) = self.files.become_these(&listed);
+        let mut drafts = self.artifacts_become(outputs, 0, record.version);
+        drafts.push(Draft::of_session(begun));
         self.recorder
-            .record(vec![Draft::of_session(begun)], |events| {
+            .record(drafts, |events| {
                 let made = events.last().map(|last| VersionRecord {
                     seq: last.seq,
                     created_at: last.timestamp,

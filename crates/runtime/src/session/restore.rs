@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use warren_domain::{Command, Draft, ErrorCode, Rejection, Version, VersionCause};
-use warren_guest_api::{FileKind, FileStat};
+use warren_guest_api::{DEFAULT_EXCLUDES, FileKind, FileStat};
 use warren_sandbox::FilesAt;
 use warren_snapshots::{ItemKind, TreeId};
 use warren_store::{Change, VersionRecord};
 
 use super::{
     SessionTask,
+    files::is_within,
     memory::{self, Memory},
     requests::Failure,
-    tree::{WORKSPACE_ROOT, counts, tree_id},
+    tree::{counts, in_workspace, length, tree_id},
     versions::Prepared,
 };
 use crate::{
@@ -113,6 +114,10 @@ impl SessionTask {
             Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
+        let outputs = match self.outputs_of(Some(target)).await {
+            Ok(outputs) => outputs,
+            Err(error) => return Ok(Err(error)),
+        };
         let (workspace, session) = (self.identity.workspace, self.identity.session);
         if self.shared.workspaces.has_others(workspace, session) {
             return Ok(Err(others_are_inside()));
@@ -129,7 +134,8 @@ impl SessionTask {
         let transcripts = self.shared.parts.store.transcripts.as_ref();
         memory::put(session, contents, transcripts).await.map_err(RecordError::Read)?;
         let (mut drafts, changes) = self.files.become_these(&listed);
-        drafts.extend(self.gone_artifacts());
+        let next = self.recorder.state.version.next();
+        drafts.extend(self.artifacts_become(outputs, drafts.len(), next));
         Ok(Ok(((drafts, changes), closed)))
     }
 
@@ -220,14 +226,14 @@ pub(crate) async fn workspace_files(
 ) -> Result<BTreeMap<String, FileStat>, SessionError> {
     let all = snapshots.diff(partition, TreeId::empty(), tree, usize::MAX).await.map_err(damaged)?;
     let files = all.differences.into_iter().filter_map(|difference| {
-        let path = difference.path.strip_prefix(WORKSPACE_ROOT)?.strip_prefix('/')?.to_owned();
+        let path = in_workspace(&difference.path).filter(|path| !is_within(path, DEFAULT_EXCLUDES))?;
         let item = difference.after?;
         let kind = match item.kind {
             ItemKind::File => FileKind::File,
             ItemKind::Symlink => FileKind::Symlink,
             ItemKind::Directory => return None,
         };
-        let stat = FileStat { kind, size: item.size_bytes, mode: item.mode, mtime_ns: item.mtime_ns };
+        let stat = FileStat { kind, size: length(&item), mode: item.mode, mtime_ns: item.mtime_ns };
         Some((path, stat))
     });
     Ok(files.collect())

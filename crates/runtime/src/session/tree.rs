@@ -3,7 +3,7 @@
 //! People see paths of the workspace as relative ones, and the others as they are in the sandbox.
 
 use warren_domain::{BlobHash, FileCounts};
-use warren_snapshots::{Change, Difference, TreeId};
+use warren_snapshots::{Change, Difference, Item, TreeId, unescape};
 
 /// The roots of a tree, and where a sandbox has them.
 pub(crate) const ROOTS: [(&str, &str); 3] =
@@ -39,6 +39,18 @@ pub fn outward(path: &str) -> String {
         Some((_, place)) => format!("{place}/{rest}"),
         None => path.to_owned(),
     }
+}
+
+/// A path of a tree's workspace as a sandbox has it. `None` if it is none of those, or not UTF-8: a sandbox tells of no such files.
+pub(crate) fn in_workspace(path: &str) -> Option<String> {
+    let path = path.strip_prefix(WORKSPACE_ROOT)?.strip_prefix('/')?;
+    String::from_utf8(unescape(path)?).ok()
+}
+
+/// The length of a file, and of a link as a file system has it.
+pub(crate) fn length(item: &Item) -> u64 {
+    let target = item.target.as_deref().and_then(unescape);
+    target.map_or(item.size_bytes, |target| target.len() as u64)
 }
 
 /// A path as people write it, as one of the tree. `None` if it can be none.
@@ -77,7 +89,7 @@ pub(crate) fn counts(differences: &[Difference]) -> FileCounts {
 
 #[cfg(test)]
 mod tests {
-    use super::{inward, outward};
+    use super::{in_workspace, inward, outward};
 
     #[test]
     fn a_path_of_a_tree_is_one_that_people_write_and_back() {
@@ -92,6 +104,20 @@ mod tests {
             assert_eq!(inward(people).as_deref(), Some(tree));
         }
         assert_eq!(inward("/workspace/a/").as_deref(), Some("workspace/a"));
+    }
+
+    #[test]
+    fn a_sandbox_has_no_escapes_in_its_paths_and_no_names_that_are_not_utf_8() {
+        for (tree, path) in [
+            ("workspace/a/b.txt", Some("a/b.txt")),
+            (r"workspace/back\\slash", Some(r"back\slash")),
+            (r"workspace/na\xffme", None),
+            ("user-input/x", None),
+            ("workspaces/x", None),
+            ("workspace", None),
+        ] {
+            assert_eq!(in_workspace(tree).as_deref(), path, "{tree}");
+        }
     }
 
     #[test]
