@@ -54,7 +54,7 @@ pub use replay::{
 };
 pub use run::{Budget, RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
 pub use session::{Command, OpenApproval, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session, Start};
-pub use spill::{INLINE_PART, MAX_EVENT_BYTES, Spill, Spilled, spill};
+pub use spill::{INLINE_PART, MAX_EVENT_BYTES, Spill, Spilled, spill, unspill};
 pub use status::{SandboxState, SandboxStatus, SessionRuntimeState};
 pub use time::Timestamp;
 pub use usage::Usage;

@@ -68,6 +68,24 @@ pub fn spill(event: Event) -> Spill {
     best.unwrap_or(Spill { event, blobs: Vec::new() })
 }
 
+/// Puts whole texts in place of those that were cut, as far as `whole` has them. Of what was not text it puts the JSON.
+#[must_use]
+pub fn unspill(event: Event, whole: impl Fn(&BlobHash) -> Option<String>) -> Event {
+    let Ok(mut body) = serde_json::to_value(&event.body) else { return event };
+    let mut left = event.spilled.clone();
+    left.retain(|field| match (body.pointer_mut(&field.pointer), whole(&field.blob)) {
+        (Some(value), Some(text)) => {
+            *value = Value::String(text);
+            false
+        }
+        _ => true,
+    });
+    match serde_json::from_value(body) {
+        Ok(body) => Event { body, spilled: left, ..event },
+        Err(_) => event,
+    }
+}
+
 struct Cutter {
     /// How much of a text stays.
     inline: usize,
@@ -142,7 +160,7 @@ fn escaped(key: &str) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{INLINE_PART, MAX_EVENT_BYTES, spill};
+    use super::{INLINE_PART, MAX_EVENT_BYTES, spill, unspill};
     use crate::{Draft, EventBody, Seq, SessionId, Timestamp};
 
     #[test]
@@ -163,12 +181,15 @@ mod tests {
         let long = "é".repeat(MAX_EVENT_BYTES);
         let draft = Draft::of_session(EventBody::Unrecognized { agent: "x".into(), raw: long.clone() });
         let event = draft.numbered(Seq(1), SessionId(uuid::Uuid::nil()), Timestamp::default());
-        let spill = spill(event);
+        let spill = spill(event.clone());
         assert!(serde_json::to_vec(&spill.event).expect("JSON").len() < MAX_EVENT_BYTES);
         let EventBody::Unrecognized { raw, .. } = &spill.event.body else { panic!("still the same event") };
         assert_eq!(raw.len(), INLINE_PART);
         let [noted] = spill.event.spilled.as_slice() else { panic!("one field") };
         assert_eq!((noted.pointer.as_str(), noted.size_bytes), ("/raw", long.len() as u64));
-        assert_eq!(spill.blobs, [(noted.blob.clone(), long.into_bytes())]);
+        assert_eq!(spill.blobs, [(noted.blob.clone(), long.clone().into_bytes())]);
+        assert_eq!(unspill(spill.event.clone(), |_| None), spill.event, "what is gone stays cut");
+        let again = unspill(spill.event, |blob| (*blob == spill.blobs[0].0).then(|| long.clone()));
+        assert_eq!(again, event, "what is there is whole");
     }
 }

@@ -1,6 +1,6 @@
-//! What a fork and a restore show before anything runs in them.
+//! What a fork and a restore show before anything runs in them, and what a fork does not have.
 
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use warren_domain::SessionId;
 use warren_testkit::{TestClient, TestEvent, TestServer};
@@ -96,4 +96,65 @@ async fn a_restore_says_of_strange_names_what_a_sandbox_will_say() {
     assert_eq!(told, [r"back\slash", "link", r"back\slash", "link"], "by the run, and by the restore");
     let run = client.run(session, "run: true").await;
     assert_eq!(of_files(&run), Vec::<&Value>::new(), "nothing is another than was said");
+}
+
+#[tokio::test]
+async fn a_fork_has_long_messages_whole() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let long = format!("remember this: {}", "0123456789".repeat(30_000));
+    client.run(session, &long).await;
+    let (once, forked) = fork(&client, session, json!({})).await;
+    assert_eq!(forked["loss"], Value::Null, "{forked:#}");
+    let (twice, _) = fork(&client, once, json!({})).await;
+    for fork in [once, twice] {
+        let log = client.log(fork).await;
+        let is_message = |event: &&TestEvent| event.json["block"]["type"] == "user_message";
+        let message = &log.iter().find(is_message).expect("the message").json;
+        let cut = &message["spilled"][0];
+        assert_eq!(cut["sizeBytes"], long.len(), "{cut}");
+        let whole = client.get(&of(fork, &format!("blobs/{}", cut["blob"].as_str().expect("a hash")))).await;
+        assert_eq!(whole.expect(StatusCode::OK), json!(long));
+    }
+}
+
+#[tokio::test]
+async fn a_fork_says_what_it_does_not_have_and_is_whose_it_was_made_by() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let body = json!({"name": "n".repeat(200), "options": {"model": "demo-large"}});
+    let made = client.post("/api/sessions", &body).await.expect(StatusCode::CREATED);
+    let session: SessionId = made["sessionId"].as_str().unwrap().parse().unwrap();
+    client.run(session, "run: echo 1 > a.txt").await;
+    let (same, forked) = fork(&client, session, json!({})).await;
+    assert_eq!(forked["loss"], Value::Null, "{forked:#}");
+    assert_eq!(forked["name"], format!("{} (fork)", "n".repeat(193)));
+    let detail = client.get(&of(same, "").trim_end_matches('/').to_owned()).await.expect(StatusCode::OK);
+    assert_eq!(detail["options"]["model"], "demo-large");
+
+    let put = client.request(Method::PUT, &of(session, "fs?path=a.txt")).body("2");
+    client.send(put).await.expect(StatusCode::OK);
+    let (other, forked) = fork(&client, session, json!({"type": "codex"})).await;
+    let loss = forked["loss"].as_array().expect("a list").iter().map(|it| it.as_str().expect("a text"));
+    let loss: Vec<_> = loss.collect();
+    let [memory, model, files] = &loss[..] else { panic!("{loss:#?}") };
+    assert!(memory.contains("remembers") && model.contains("`demo-large`"), "{loss:#?}");
+    assert!(files.contains("in no version") && files.contains("version 1"), "{loss:#?}");
+    let detail = client.get(&of(other, "").trim_end_matches('/').to_owned()).await.expect(StatusCode::OK);
+    assert_eq!(detail["options"]["model"], Value::Null);
+    let (_, forked) = fork(&client, session, json!({"version": 1})).await;
+    assert_eq!(forked["loss"], Value::Null, "whoever names a version knows");
+
+    let token = json!({"name": "laptop", "scope": "admin", "owner": "bob"});
+    let token = client.post("/api/tokens", &token).await.expect(StatusCode::CREATED);
+    let bob = client.with_token(token["secret"].as_str().expect("a secret"));
+    let user = async |session: SessionId| {
+        let seen = client.get(&format!("/api/build/sessions/{session}")).await.expect(StatusCode::OK);
+        seen["user_id"].clone()
+    };
+    let (his, _) = fork(&bob, session, json!({})).await;
+    let own = bob.session_create().await;
+    assert_eq!(user(his).await, user(own).await);
+    assert_ne!(user(his).await, user(session).await);
 }

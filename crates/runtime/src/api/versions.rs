@@ -171,6 +171,8 @@ pub struct Fork {
     pub agent_type: Option<AgentType>,
     /// Another profile.
     pub profile: Option<ProfileId>,
+    /// On whose behalf it is made, if that is known.
+    pub made_by: Option<String>,
 }
 
 /// A session that was made of a version.

@@ -111,6 +111,7 @@ pub(crate) async fn fork(call: Call) -> Answer {
         name: wanted.name,
         agent_type: wanted.agent_type,
         profile: wanted.profile,
+        made_by: call.identity()?.user().map(str::to_owned),
     };
     let forked = call.runtime().versions().session_fork(fork).await?;
     let path = format!("/api/sessions/{}", forked.summary.record.session_id);

@@ -1,8 +1,10 @@
 //! Forks: a session of its own that goes on from a version of another.
 
+use std::collections::{HashMap, HashSet};
+
 use bytes::Bytes;
 use warren_agents::{Adapter, TranscriptName};
-use warren_domain::{Conversations, ForkedFrom, RunOptions, SessionId, VersionCause};
+use warren_domain::{BlobHash, Conversations, ForkedFrom, RunOptions, SessionId, VersionCause, unspill};
 use warren_store::{SessionRecord, VersionRecord};
 
 use super::files::tree_of;
@@ -14,7 +16,12 @@ use crate::{
     },
     recorder::for_each_event,
     session::{Imported, Memory, Origin, STATE, workspace_files},
+    spaces,
 };
+
+/// The longest name a session may have, and what a fork adds to its origin's.
+const LONGEST_NAME: usize = 200;
+const FORK: &str = " (fork)";
 
 impl SessionManager {
     pub(super) async fn fork(&self, fork: Fork) -> Result<Forked, SessionError> {
@@ -30,9 +37,13 @@ impl SessionManager {
         let adapter = find_adapter(fork.agent_type.as_ref().unwrap_or(&source.agent_type))?;
         let is_same_agent = adapter.agent_type() == source.agent_type;
         let from = ForkedFrom { session_id: fork.session, version: version.version };
-        let new = new_session(&source, &fork, adapter)?;
+        let (new, mut loss) = new_session(&source, &fork, adapter)?;
+        loss.extend(self.left_behind(&fork, &version).await?);
         // All of it is looked at before anything is made.
-        let conversations = self.conversations_at(fork.session, &version).await?;
+        let (conversations, n_cut) = self.conversations_at(&source, &version).await?;
+        if n_cut > 0 {
+            loss.push(format!("{n_cut} long texts of the conversation are cut: the rest of them is gone"));
+        }
         let listed = workspace_files(&self.shared.parts.snapshots, &source.partition, tree).await?;
         let created = self.create(new, Some(from), First::Later).await?;
         let session = created.record.session_id;
@@ -42,22 +53,72 @@ impl SessionManager {
         let past = Imported { conversations, files, state, origin };
         self.finish_making(session, Ok(past)).await?;
         let summary = self.session_get(session).await?;
-        Ok(Forked { summary, loss: loss(&source, adapter, is_same_agent) })
+        Ok(Forked { summary, loss })
     }
 
+    /// What a session has besides its latest version, if whoever forks it may take that for all of it.
+    async fn left_behind(
+        &self,
+        fork: &Fork,
+        version: &VersionRecord,
+    ) -> Result<Option<String>, SessionError> {
+        let is_running = self.roster.status(fork.session).running.is_some();
+        let is_all = fork.version.is_some() || !(is_running || self.is_dirty(fork.session).await?);
+        Ok((!is_all).then(|| {
+            format!(
+                "the session has something that is in no version yet: the fork goes on from version {}, without it",
+                version.version
+            )
+        }))
+    }
+
+    /// What was said until a version, and how many long texts of it are not there any more.
     async fn conversations_at(
         &self,
-        session: SessionId,
+        source: &SessionRecord,
         version: &VersionRecord,
-    ) -> Result<Conversations, SessionError> {
-        let mut all = Conversations::default();
-        let read = for_each_event(self.shared.parts.store.log.as_ref(), session, |event| {
+    ) -> Result<(Conversations, usize), SessionError> {
+        let (log, session) = (self.shared.parts.store.log.as_ref(), source.session_id);
+        let unread = |error| SessionError::internal("read the log", error);
+        let (mut all, mut cut) = (Conversations::default(), HashSet::new());
+        let read = for_each_event(log, session, |event| {
             if event.seq <= version.seq {
                 all.apply(&event);
+                cut.extend(event.spilled.into_iter().map(|field| field.blob));
             }
         });
-        read.await.map_err(|error| SessionError::internal("read the log", error))?;
-        Ok(all)
+        read.await.map_err(unread)?;
+        if cut.is_empty() {
+            return Ok((all, 0));
+        }
+        // Once more, with what the log has only the beginning of: the new session has to keep it itself.
+        let whole = self.long_texts(source, &cut).await?;
+        all = Conversations::default();
+        let read = for_each_event(log, session, |event| {
+            if event.seq <= version.seq {
+                all.apply(&unspill(event, |blob| whole.get(blob).cloned()));
+            }
+        });
+        read.await.map_err(unread)?;
+        Ok((all, cut.len() - whole.len()))
+    }
+
+    /// Texts that were too long for the log, as far as they are there.
+    async fn long_texts(
+        &self,
+        source: &SessionRecord,
+        wanted: &HashSet<BlobHash>,
+    ) -> Result<HashMap<BlobHash, String>, SessionError> {
+        let (space, blobs) =
+            (spaces::of_log(&source.partition, source.session_id), &self.shared.parts.store.blobs);
+        let mut found = HashMap::new();
+        for hash in wanted {
+            let bytes = blobs.blob(&space, hash).await;
+            let bytes = bytes.map_err(|error| SessionError::internal("read a long text", error))?;
+            let text = bytes.and_then(|bytes| String::from_utf8(bytes.into()).ok());
+            found.extend(text.map(|text| (hash.clone(), text)));
+        }
+        Ok(found)
     }
 
     async fn contents(
@@ -72,19 +133,31 @@ impl SessionManager {
     }
 }
 
+/// What is to be made, and what it does not have of what it is made of.
 fn new_session(
     source: &SessionRecord,
     fork: &Fork,
     adapter: &dyn Adapter,
-) -> Result<NewSession, SessionError> {
-    let options: RunOptions = if source.options.is_null() {
+) -> Result<(NewSession, Vec<String>), SessionError> {
+    let mut options: RunOptions = if source.options.is_null() {
         RunOptions::default()
     } else {
         serde_json::from_value(source.options.clone())
             .map_err(|error| SessionError::internal("read the session's options", error))?
     };
-    let name = fork.name.clone().or_else(|| source.name.as_ref().map(|name| format!("{name} (fork)")));
-    Ok(NewSession {
+    let mut loss = Vec::new();
+    if adapter.agent_type() != source.agent_type {
+        loss.push(forgotten(source, adapter));
+        loss.extend(options.model.take().map(|model| {
+            let agent = adapter.agent_type();
+            format!(
+                "the model `{model}` was chosen for `{}`: `{agent}` begins with its own",
+                source.agent_type
+            )
+        }));
+    }
+    let name = fork.name.clone().or_else(|| source.name.as_deref().map(name_of_fork));
+    let new = NewSession {
         partition: source.partition.clone(),
         project: source.project_id,
         workspace: None,
@@ -93,8 +166,15 @@ fn new_session(
         name,
         metadata: source.metadata.clone(),
         options,
-        made_by: source.made_by.clone(),
-    })
+        made_by: fork.made_by.clone(),
+    };
+    Ok((new, loss))
+}
+
+/// What a fork is called, within what names may be.
+fn name_of_fork(name: &str) -> String {
+    let name: String = name.chars().take(LONGEST_NAME - FORK.chars().count()).collect();
+    format!("{name}{FORK}")
 }
 
 /// The agent's memory under the new session's name: what is stored, and what its codec must know.
@@ -123,13 +203,22 @@ fn adopted(
     (files, state)
 }
 
-fn loss(source: &SessionRecord, adapter: &dyn Adapter, is_same_agent: bool) -> Vec<String> {
-    if is_same_agent {
-        return Vec::new();
-    }
-    vec![format!(
+fn forgotten(source: &SessionRecord, adapter: &dyn Adapter) -> String {
+    format!(
         "`{}` cannot read what `{}` remembers: the conversation is shown, but the new agent begins without it and knows only the files",
         adapter.agent_type(),
         source.agent_type
-    )]
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_NAME, name_of_fork};
+
+    #[test]
+    fn a_fork_is_named_after_its_origin_within_what_names_may_be() {
+        assert_eq!(name_of_fork("shop"), "shop (fork)");
+        let named = name_of_fork(&"ü".repeat(LONGEST_NAME));
+        assert_eq!((named.chars().count(), named.ends_with("ü (fork)")), (LONGEST_NAME, true));
+    }
 }
