@@ -242,7 +242,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// A file of the workspace changed. Never its content.
+    /// A file of the workspace changed, or one of another volume by hand. Never its content.
     FileChanged {
         path: String,
         change: FileChange,
