@@ -182,11 +182,12 @@ impl Gateway {
         let (body, hold) = buffer.freeze();
         call.asked(body.clone(), hold);
         if let Some(playback) = &self.playback {
-            let (model, answer) = playback.answer(format, route, thread.as_deref(), &body).await?;
-            if !model.is_empty() {
-                call.answered_by(model);
+            let played = playback.answer(format, route, thread.as_deref(), &body).await?;
+            if !played.model.is_empty() {
+                call.answered_by(played.model);
             }
-            return Ok(answer);
+            played.refusal.into_iter().for_each(|kind| call.refused(kind));
+            return Ok(played.answer);
         }
         let inspected = format.wire().inspect(route, &body)?;
         call.asked_for(inspected.model.clone());

@@ -1,6 +1,7 @@
 //! Why the gateway answers by itself, apart from how a wire format says it.
 
 use hyper::StatusCode;
+use serde::{Deserialize, Serialize};
 
 /// An answer that is the gateway's own and not the provider's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +12,8 @@ pub(crate) struct Refusal {
 }
 
 /// What kind of answer the gateway gave by itself. Each wire format has its own words for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum RefusalKind {
     /// Not one of the exact methods and paths.
     NoSuchRoute,

@@ -58,6 +58,15 @@ pub struct Progress {
     pub diverged: bool,
 }
 
+/// A recorded answer, and what was known of it.
+pub(crate) struct Played {
+    /// Who gave it.
+    pub(crate) model: String,
+    /// Why it was the gateway's own, if it was: whoever is told of the call then acts on it again.
+    pub(crate) refusal: Option<RefusalKind>,
+    pub(crate) answer: Answer,
+}
+
 /// A recorded answer breaks off here, as it did when it was recorded.
 #[derive(Debug, thiserror::Error)]
 #[error("the recorded answer broke off here")]
@@ -104,14 +113,14 @@ impl Playback {
         self.script().report()
     }
 
-    /// The answer to one call. Also says which model gave it.
+    /// The answer to one call.
     pub(crate) async fn answer(
         &self,
         format: Format,
         route: &Route,
         conversation: Option<&str>,
         body: &[u8],
-    ) -> Result<(String, Answer), Refusal> {
+    ) -> Result<Played, Refusal> {
         let verdict = {
             let mut script = self.script();
             let verdict = script.ask(&Asked { format, path: &route.path, conversation, body });
@@ -121,7 +130,7 @@ impl Playback {
         match verdict {
             Verdict::Recorded(place, recording) => {
                 let answer = play(&recording, self.way_to_end(place)).await;
-                Ok((recording.model.clone(), answer))
+                Ok(Played { model: recording.model.clone(), refusal: recording.refusal, answer })
             }
             Verdict::Diverged => Err(Refusal::new(
                 RefusalKind::Invalid,

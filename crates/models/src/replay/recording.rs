@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Ending, Exchange};
+use crate::{Ending, Exchange, RefusalKind};
 
 /// A recorded call and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Recording {
     pub status: u16,
     /// How the call ended.
     pub ending: Ending,
+    /// Why the gateway answered by itself, if it did. Recordings of the first versions do not say.
+    pub refusal: Option<RefusalKind>,
     /// The answer's media type; `None` if there was no answer.
     pub content_type: Option<String>,
     /// The request's body.
@@ -54,6 +56,8 @@ struct Head {
     /// Absent in recordings of the first version, whose status tells it.
     #[serde(default)]
     ending: Option<WireEnding>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refusal: Option<RefusalKind>,
     #[serde(default)]
     model: Option<String>,
     #[serde(default)]
@@ -84,6 +88,7 @@ impl Recording {
                 Ending::CallerLeft => WireEnding::CallerLeft,
                 Ending::Broken => WireEnding::Broken,
             }),
+            refusal: exchange.refusal,
             model: Some(exchange.called.model.clone()),
             conversation: exchange.conversation.clone(),
         };
@@ -125,6 +130,7 @@ impl Recording {
             path: head.path,
             status: head.status,
             ending,
+            refusal: head.refusal,
             content_type: head.content_type,
             request: bodies.slice(..head.request_bytes),
             response: bodies.slice(head.request_bytes..),

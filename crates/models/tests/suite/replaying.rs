@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use hyper::Method;
-use warren_models::{Ending, Format, Playback, Recording};
+use warren_models::{Ending, Format, Playback, Recording, RefusalKind};
 
 use crate::support::{Bench, Provider};
 
@@ -108,4 +108,16 @@ async fn an_answer_that_was_never_finished_is_not_finished_in_the_replay_either(
     // It goes on until whoever called leaves.
     drop((answer, client));
     assert_eq!(bench.ended().await.ending, Ending::CallerLeft);
+}
+
+#[tokio::test]
+async fn a_call_that_was_refused_is_said_to_be_refused_again() {
+    let mut bench = Bench::with_demo();
+    bench.connect().await.post("/v1/messages", "no json").await;
+    let exchange = bench.ended().await;
+    assert_eq!(exchange.refusal, Some(RefusalKind::Invalid));
+    let recording = Recording::decode(&Recording::encode(&exchange)).expect("a recording");
+    bench.gateway = bench.gateway.replaying(Playback::new(vec![recording]));
+    bench.connect().await.post("/v1/messages", "no json").await;
+    assert_eq!(bench.ended().await.refusal, exchange.refusal);
 }

@@ -118,6 +118,7 @@ mod tests {
             path: "/v1/messages".to_owned(),
             status: 200,
             ending: Ending::Complete,
+            refusal: None,
             content_type: None,
             request: Bytes::from(request.to_owned()),
             response: Bytes::new(),

@@ -73,6 +73,7 @@ fn recording(path: &str, request: &Value, answer: &str) -> Recording {
         path: path.to_owned(),
         status: 200,
         ending: Ending::Complete,
+        refusal: None,
         content_type: Some("text/event-stream".to_owned()),
         request: Bytes::from(request.to_string()),
         response: Bytes::from(answer.to_owned()),
