@@ -6,10 +6,12 @@
 //! that is its order, since each request holds all that was said before.
 //! **Invariant:** nothing here reaches a network or knows a key, and nothing waits but for whoever [holds](Playback::hold) an
 //! answer back.
-//! Start with `script.rs`; `normal.rs` is the list of what two requests may differ in, `diff.rs` how a difference is shown.
+//! Start with `script.rs`; `normal.rs` is the list of what two requests may differ in, `output.rs` that of what
+//! tools may say otherwise, `diff.rs` how a difference is shown.
 
 mod diff;
 mod normal;
+mod output;
 mod recording;
 mod script;
 
@@ -33,6 +35,7 @@ use crate::{
 
 pub use diff::unified_diff;
 pub use normal::{NORMALISED, normal_text};
+pub use output::{Moments, NORMALISED_OUTPUT, said};
 pub use recording::{Recording, RecordingError};
 pub use script::{Divergence, DivergenceKind, PlaybackReport, ToolDifference};
 
@@ -82,6 +85,13 @@ impl Playback {
             progress: watch::Sender::new(progress),
             held: watch::Sender::default(),
         }
+    }
+
+    /// Says when the run and its replay took place.
+    #[must_use]
+    pub fn at(self, moments: Moments) -> Self {
+        self.script().took_place(moments);
+        self
     }
 
     /// From now on the answer of the recording at `place` does not end until it is [released](Self::release), so that

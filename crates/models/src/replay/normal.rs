@@ -28,7 +28,7 @@ pub const NORMALISED: &[(&str, &str)] = &[
             r"\b\d{4}[-/]\d{2}[-/]\d{2}\b|\b\d{1,2}/\d{1,2}/\d{4}\b",
             r"|\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?",
             r"(?:\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*,? \d{4}",
-            r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +\d{1,2}(?:,? \d{4}| \d{2}:\d{2})?",
+            r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +\d{1,2}(?:,? \d{4}| \d{2}:\d{2}(?::\d{2})?)?",
             r"|(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4})\b"
         ),
     ),
@@ -70,10 +70,7 @@ pub(super) struct Digests {
 
 impl Normal {
     pub(super) fn of(format: Format, body: &[u8]) -> Self {
-        let mut asks = match serde_json::from_slice(body) {
-            Ok(value) => value,
-            Err(_) => Value::String(String::from_utf8_lossy(body).into_owned()),
-        };
+        let mut asks = parsed(body);
         if let Value::Object(fields) = &mut asks {
             METADATA.iter().for_each(|name| drop(fields.remove(*name)));
         }
@@ -99,6 +96,18 @@ impl Normal {
     }
 }
 
+/// What the tools said that a request tells of, as it stands there.
+pub(super) fn tool_outputs(format: Format, body: &[u8]) -> Vec<ToolOutput> {
+    format.wire().take_tool_outputs(&mut parsed(body))
+}
+
+fn parsed(body: &[u8]) -> Value {
+    match serde_json::from_slice(body) {
+        Ok(value) => value,
+        Err(_) => Value::String(String::from_utf8_lossy(body).into_owned()),
+    }
+}
+
 /// JSON by lines, with texts as they are and not as JSON writes them.
 pub(super) fn readable(value: &Value) -> String {
     match value {
@@ -111,15 +120,20 @@ pub(super) fn readable(value: &Value) -> String {
 }
 
 fn normal(value: Value) -> Value {
+    each_text(value, &normal_text)
+}
+
+/// The same, with every text in it changed.
+pub(super) fn each_text(value: Value, change: &dyn Fn(&str) -> Cow<'_, str>) -> Value {
     match value {
-        Value::String(text) => Value::String(match normal_text(&text) {
+        Value::String(text) => Value::String(match change(&text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(changed) => changed,
         }),
-        Value::Array(items) => Value::Array(items.into_iter().map(normal).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| each_text(item, change)).collect()),
         Value::Object(fields) => {
             let fields: Map<String, Value> =
-                fields.into_iter().map(|(key, value)| (key, normal(value))).collect();
+                fields.into_iter().map(|(key, value)| (key, each_text(value, change))).collect();
             Value::Object(fields)
         }
         other => other,

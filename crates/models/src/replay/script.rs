@@ -8,7 +8,8 @@ use crate::{
     replay::{
         Progress, Recording,
         diff::unified_diff,
-        normal::{Digests, Normal, readable},
+        normal::{Digests, Normal, tool_outputs},
+        output::{Moments, said},
     },
 };
 
@@ -26,6 +27,7 @@ pub(super) struct Script {
     /// What was told already: a conversation carries its past along with every call.
     told: HashSet<blake3::Hash>,
     divergence: Option<Divergence>,
+    moments: Moments,
 }
 
 struct Entry {
@@ -116,7 +118,13 @@ impl Script {
             n_differences: 0,
             told: HashSet::new(),
             divergence: None,
+            moments: Moments::default(),
         }
+    }
+
+    /// What numbers in tools' outputs are times.
+    pub(super) fn took_place(&mut self, moments: Moments) {
+        self.moments = moments;
     }
 
     /// Decides about one call.
@@ -137,11 +145,9 @@ impl Script {
         let find = |wanted: &dyn Fn(&Digests) -> bool| {
             self.entries.iter().position(|entry| open(entry) && entry.digests.as_ref().is_some_and(wanted))
         };
-        if let Some(index) = find(&|known| *known == digests) {
-            return self.take(index);
-        }
-        if let Some(index) = find(&|known| known.asks == digests.asks) {
-            self.note_outputs(index, asked, &normal);
+        let found = find(&|known| *known == digests).or_else(|| find(&|known| known.asks == digests.asks));
+        if let Some(index) = found {
+            self.note_outputs(index, asked);
             return self.take(index);
         }
         self.divergence = Some(self.diverge(asked, &normal));
@@ -175,12 +181,19 @@ impl Script {
         Verdict::Recorded(index, Arc::clone(&entry.recording))
     }
 
-    /// The tools said something else: that is told, once, and the recorded answer is given all the same.
-    fn note_outputs(&mut self, index: usize, asked: &Asked<'_>, normal: &Normal) {
+    /// The tools may have said something else: that is told, once, and the recorded answer is given all the same. They may
+    /// differ in less than a request, which must find its answer.
+    fn note_outputs(&mut self, index: usize, asked: &Asked<'_>) {
         let recording = Arc::clone(&self.entries[index].recording);
-        let recorded = Normal::of(asked.format, &recording.request);
-        for (before, after) in recorded.outputs.iter().zip(&normal.outputs) {
-            if before == after || !self.told.insert(pair(before, after)) {
+        let recorded = tool_outputs(asked.format, &recording.request);
+        for (before, after) in recorded.into_iter().zip(tool_outputs(asked.format, asked.body)) {
+            if before == after {
+                continue;
+            }
+            let normal =
+                |told: ToolOutput| ToolOutput { output: self.moments.normal_output(told.output), ..told };
+            let (before, after) = (normal(before), normal(after));
+            if before.output == after.output || !self.told.insert(pair(&before, &after)) {
                 continue;
             }
             self.n_differences += 1;
@@ -189,7 +202,7 @@ impl Script {
                     conversation: recording.conversation.clone(),
                     index: index + 1,
                     tool_use_id: after.call.clone(),
-                    diff: unified_diff(&readable(&before.output), &readable(&after.output), LONGEST_DIFF),
+                    diff: unified_diff(&said(&before.output), &said(&after.output), LONGEST_DIFF),
                 });
             }
         }

@@ -198,6 +198,19 @@ fn a_call_that_was_tried_again_gets_the_failure_first() {
 }
 
 #[test]
+fn what_a_request_may_differ_in_is_told_of_a_tool_and_finds_its_answer_in_every_format() {
+    for dialect in DIALECTS {
+        let ids = ["0199d0c5-8f9a-7cc0-9d0a-0123456789ab", "0199d0c5-8f9a-7cc0-9d0a-ffffffffffff"];
+        let request = dialect.request;
+        let mut script = dialect.script(&[(request("s", ids[0], &[ids[0]]), "1")]);
+        assert_eq!(dialect.ask(&mut script, &request("s", ids[1], &[ids[1]])).as_deref(), Some("1"));
+        let report = script.report();
+        assert_eq!((report.n_differences, &report.divergence), (1, &None), "{:?}", dialect.format);
+        assert_eq!(report.differences[0].diff, format!("@@ -1,1 +1,1 @@\n-{}\n+{}\n", ids[0], ids[1]));
+    }
+}
+
+#[test]
 fn a_tool_that_failed_and_now_does_not_is_another_output() {
     let dialect = &DIALECTS[0];
     let mut failed = anthropic("s", "hi", &["no"]);
