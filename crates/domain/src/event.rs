@@ -169,6 +169,9 @@ pub enum EventBody {
         name: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         forked_from: Option<ForkedFrom>,
+        /// What its runs are given until an update says otherwise. Absent in logs of the first versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        options: Option<Value>,
     },
     /// Its name, metadata or options changed.
     SessionUpdated { changes: SessionChanges },

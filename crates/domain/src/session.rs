@@ -86,6 +86,8 @@ pub enum Command {
         name: Option<String>,
         /// The session it was forked from.
         forked_from: Option<ForkedFrom>,
+        /// What its runs are given, unless they say otherwise.
+        options: Option<Value>,
     },
     /// Change its own data.
     Update(SessionChanges),
@@ -267,12 +269,13 @@ impl Session {
     /// When the rules forbid the command now.
     pub fn decide(&self, command: Command) -> Result<Vec<Draft>, Rejection> {
         match command {
-            Command::Create { agent_type, profile, name, forked_from } => match self.phase {
+            Command::Create { agent_type, profile, name, forked_from, options } => match self.phase {
                 Phase::Unborn => Ok(vec![Draft::of_session(EventBody::SessionCreated {
                     agent_type,
                     profile,
                     name,
                     forked_from,
+                    options,
                 })]),
                 _ => Err(Rejection::WrongPhase("exists already")),
             },

@@ -144,10 +144,11 @@ fn named(body: &EventBody) -> Vec<Named> {
 
 fn of_session(body: &EventBody) -> Vec<Named> {
     match body {
-        EventBody::SessionCreated { agent_type, profile, name, forked_from } => vec![(
+        EventBody::SessionCreated { agent_type, profile, name, forked_from, options } => vec![(
             "session:created",
             json!({
                 "type": agent_type, "agentProfileReference": profile, "name": name, "forkedFrom": forked_from,
+                "options": options,
             }),
         )],
         EventBody::SessionUpdated { changes } => {

@@ -34,6 +34,7 @@ fn after(commands: Vec<Command>) -> Session {
         profile: "default".into(),
         name: None,
         forked_from: None,
+        options: None,
     };
     std::iter::once(create).chain(commands).fold(Session::default(), |session, command| {
         let drafts = session.decide(command).expect("the command is allowed");

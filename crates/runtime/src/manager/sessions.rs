@@ -131,13 +131,14 @@ impl SessionManager {
             self.begin_making(session).await?;
         }
         let mut recorder = Recorder::unborn(session, new.partition.clone(), self.shared.clone());
-        let command = Command::Create {
-            agent_type: new.agent_type.clone(),
-            profile: new.profile.clone(),
-            name: new.name.clone(),
-            forked_from,
-        };
         let mut record = SessionRecord { forked_from, ..new_record(session, workspace, new)? };
+        let command = Command::Create {
+            agent_type: record.agent_type.clone(),
+            profile: record.profile.clone(),
+            name: record.name.clone(),
+            forked_from,
+            options: Some(record.options.clone()),
+        };
         recorder
             .carry_out(command, |events| {
                 if let Some(event) = events.first() {

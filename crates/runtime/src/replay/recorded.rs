@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use warren_domain::{ApprovalId, ApprovalRequest, ApprovalResolution, ErrorCode, Event, EventBody, RunId};
-use warren_models::Recording;
+use warren_domain::{
+    ApprovalId, ApprovalRequest, ApprovalResolution, ErrorCode, Event, EventBody, Resolution, RunId,
+};
+use warren_models::{Recording, RefusalKind};
 use warren_store::{RunRecord, SessionRecord, Store, VersionRecord};
 
 use super::{
@@ -13,6 +15,9 @@ use super::{
     told::{Told, told},
 };
 use crate::{recorder::for_each_event, spaces};
+
+/// The status of a call that nobody pays for.
+const BUDGET_SPENT: u16 = 402;
 
 /// Everything that was recorded of a run.
 pub(super) struct Recorded {
@@ -42,11 +47,12 @@ impl Recorded {
         let found = store.runs.run(id, run).await.map_err(read)?;
         let run =
             found.ok_or_else(|| Failure::new(ErrorCode::NotFound, format!("there is no run `{run}`")))?;
-        let mut log = Log { run: run.run_id, events: Vec::new(), options: None };
+        let mut log = Log::of(run.run_id);
         for_each_event(store.log.as_ref(), id, |event| log.note(event))
             .await
             .map_err(|error| Failure::internal("read the log", &error))?;
-        let Log { events, options, .. } = log;
+        let options_are_guessed = log.options.is_none() && log.changed_since;
+        let Log { events, options, asked, .. } = log;
         let recordings = recordings(store, &session, &events).await?;
         let mut session = session;
         session.options = without_budget(options.unwrap_or(session.options));
@@ -59,8 +65,8 @@ impl Recorded {
         Ok(Self {
             told,
             stop: StopPoint::of(&events),
-            notes: notes(n_unheard),
-            approvals: approvals(&events),
+            notes: notes(n_unheard, options_are_guessed),
+            approvals: asked,
             session,
             run,
             events,
@@ -74,17 +80,83 @@ impl Recorded {
 /// What of a log matters to one run.
 struct Log {
     run: RunId,
+    /// Its entries to its end, and the calls to the model that were told of later.
     events: Vec<Event>,
-    /// The session's options when the run began, if they were ever changed before.
+    has_begun: bool,
+    is_over: bool,
+    /// The session's options when the run began, as far as the log says.
     options: Option<Value>,
+    /// Whether they were changed after that.
+    changed_since: bool,
+    /// What the run asked people, and what they answered.
+    asked: Vec<(ApprovalRequest, Option<ApprovalResolution>)>,
+    /// What earlier runs asked and nobody answered yet.
+    open: HashMap<ApprovalId, Event>,
 }
 
 impl Log {
+    fn of(run: RunId) -> Self {
+        Self {
+            run,
+            events: Vec::new(),
+            has_begun: false,
+            is_over: false,
+            options: None,
+            changed_since: false,
+            asked: Vec::new(),
+            open: HashMap::new(),
+        }
+    }
+
     fn note(&mut self, event: Event) {
-        if event.run_id == Some(self.run) {
+        match &event.body {
+            EventBody::SessionCreated { options, .. } => self.options.clone_from(options),
+            EventBody::SessionUpdated { changes } => self.note_options(changes.options.as_ref()),
+            EventBody::ApprovalRequested(request) => self.note_asked(request, &event),
+            EventBody::ApprovalResolved(resolution) if !self.is_over => self.note_answer(resolution, &event),
+            _ => {}
+        }
+        // What an earlier run asked may be answered when it is long over: that is no part of it.
+        let is_late_call = matches!(event.body, EventBody::ModelCalled(_));
+        if event.run_id == Some(self.run) && (!self.is_over || is_late_call) {
+            self.has_begun |= matches!(event.body, EventBody::RunStarted { .. });
+            self.is_over |= event.body.ends_run();
             self.events.push(event);
-        } else if let (true, EventBody::SessionUpdated { changes }) = (self.events.is_empty(), &event.body) {
-            self.options = changes.options.clone().or_else(|| self.options.take());
+        }
+    }
+
+    fn note_options(&mut self, changed: Option<&Value>) {
+        let Some(options) = changed else { return };
+        if self.has_begun {
+            self.changed_since = true;
+        } else {
+            self.options = Some(options.clone());
+        }
+    }
+
+    fn note_asked(&mut self, request: &ApprovalRequest, event: &Event) {
+        if event.run_id == Some(self.run) {
+            self.asked.push((request.clone(), None));
+        } else if !self.has_begun {
+            self.open.insert(request.approval_id, event.clone());
+        }
+    }
+
+    /// A run that asks what an earlier one asked in vain asks nothing new: it waits for the same answer. In its replay it asks
+    /// for the first time.
+    fn note_answer(&mut self, resolution: &ApprovalResolution, event: &Event) {
+        let id = resolution.approval_id;
+        if let Some((_, answer)) = self.asked.iter_mut().find(|(request, _)| request.approval_id == id) {
+            *answer = Some(resolution.clone());
+        }
+        let Some(earlier) = self.open.remove(&id).filter(|_| self.has_begun) else { return };
+        if let EventBody::ApprovalRequested(request) = &earlier.body {
+            self.asked.push((request.clone(), Some(resolution.clone())));
+        }
+        // What expired may never have been asked again.
+        if resolution.decision != Resolution::Expired {
+            let own = |event: Event| Event { run_id: Some(self.run), ..event };
+            self.events.extend([own(earlier), own(event.clone())]);
         }
     }
 }
@@ -103,6 +175,9 @@ async fn recordings(
     events: &[Event],
 ) -> Result<Vec<Recording>, Failure> {
     let mut all = Vec::new();
+    let is_over_budget = events
+        .iter()
+        .any(|event| matches!(&event.body, EventBody::RunFailed { code: ErrorCode::BudgetExceeded, .. }));
     let space = spaces::of_calls(&session.partition, session.session_id);
     for event in events {
         let EventBody::ModelCalled(called) = &event.body else { continue };
@@ -118,8 +193,11 @@ async fn recordings(
             bytes.ok_or_else(|| gone("its recording is not kept any more (`retention.recordings_days`)"))?;
         let recording = Recording::decode(&bytes).map_err(|error| gone(&error.to_string()))?;
         let thread = (!event.conversation_id.is_main()).then(|| event.conversation_id.0.clone());
+        // Recordings of the first versions do not say that the budget was spent, but what it led to does.
+        let spent = (is_over_budget && recording.status == BUDGET_SPENT).then_some(RefusalKind::BudgetSpent);
         all.push(Recording {
             conversation: recording.conversation.clone().or(thread),
+            refusal: recording.refusal.or(spent),
             // The log says who really answered.
             model: called.model.clone(),
             ..recording
@@ -128,25 +206,14 @@ async fn recordings(
     Ok(all)
 }
 
-fn approvals(events: &[Event]) -> Vec<(ApprovalRequest, Option<ApprovalResolution>)> {
-    let mut answers: HashMap<ApprovalId, ApprovalResolution> = HashMap::new();
-    for event in events {
-        if let EventBody::ApprovalResolved(resolution) = &event.body {
-            answers.insert(resolution.approval_id, resolution.clone());
-        }
-    }
-    let asked = events.iter().filter_map(|event| match &event.body {
-        EventBody::ApprovalRequested(request) => Some(request.clone()),
-        _ => None,
-    });
-    asked.map(|request| (request.clone(), answers.remove(&request.approval_id))).collect()
-}
-
 /// What cannot be done again as it was.
-fn notes(n_unheard: usize) -> Vec<String> {
-    let note = format!(
+fn notes(n_unheard: usize, options_are_guessed: bool) -> Vec<String> {
+    let unheard = format!(
         "{n_unheard} messages were sent into the run while it went on, and the model never heard of them; \
          a replay does not send them"
     );
-    if n_unheard == 0 { Vec::new() } else { vec![note] }
+    let guessed = "the session's options were changed after the run, and its log is too old to say what they were: \
+                   the replay has today's";
+    let all = [(n_unheard > 0, unheard), (options_are_guessed, guessed.to_owned())];
+    all.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect()
 }

@@ -164,6 +164,7 @@ fn first_commit(shared: &Shared, recorded: &Recorded) -> Result<Commit, Failure>
         profile: session.profile.clone(),
         name: session.name.clone(),
         forked_from: None,
+        options: Some(session.options.clone()),
     });
     let queued =
         Draft::of_run(run.run_id, EventBody::RunQueued { content: run.input.content.clone(), position: 1 });

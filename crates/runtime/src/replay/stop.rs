@@ -32,7 +32,9 @@ pub(super) enum Reached {
 impl StopPoint {
     /// `None` if the run ended by itself, and so does its replay.
     pub(super) fn of(events: &[Event]) -> Option<Self> {
-        let stopped = match &events.last()?.body {
+        // What is told of later, such as a call to the model that was given up, is not its end.
+        let end = events.iter().rev().find(|event| event.body.ends_run())?;
+        let stopped = match &end.body {
             EventBody::RunInterrupted { .. } => true,
             EventBody::RunFailed { code, .. } => matches!(
                 code,
@@ -129,6 +131,12 @@ mod tests {
         assert_eq!(reached(block()), Reached::Said);
         assert_eq!(reached(file("b")), Reached::Said);
         assert_eq!(reached(file("a")), Reached::All);
+    }
+
+    #[test]
+    fn what_is_told_after_the_end_of_a_run_does_not_hide_that_it_was_stopped() {
+        let late = EventBody::SessionEnded { reason: "later".to_owned() };
+        assert!(StopPoint::of(&events(vec![block(), failed(ErrorCode::ServerRestarted), late])).is_some());
     }
 
     #[test]

@@ -278,6 +278,7 @@ impl Sessions for FakeRuntime {
             profile: new.profile,
             name: new.name,
             forked_from: None,
+            options: Some(record.options.clone()),
         };
         let change = Change::CreateSession(Box::new(record.clone()));
         self.commit(session_id, vec![Draft::of_session(created)], vec![change]).await;

@@ -692,6 +692,8 @@ export interface components {
             agentType: components["schemas"]["AgentType"];
             forkedFrom?: components["schemas"]["ForkedFrom"] | null;
             name?: string | null;
+            /** @description What its runs are given until an update says otherwise. Absent in logs of the first versions. */
+            options?: unknown;
             profile: components["schemas"]["ProfileId"];
             /** @enum {string} */
             type: "session_created";
