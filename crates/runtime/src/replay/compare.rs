@@ -7,10 +7,13 @@ use warren_domain::{
     Block, ConversationId, Conversations, Event, EventBody, FileChange, ReplayCount, ReplayDifference,
     ReplayDivergence, ReplayDivergenceKind, Usage,
 };
-use warren_models::{normal_text, unified_diff};
+use warren_models::{Moments, normal_text, said, unified_diff};
 
 /// The longest difference that is shown.
 const LONGEST_DIFF: usize = 16 << 10;
+
+/// What a fact about how the run ended is called.
+const END: &str = "end";
 
 /// What the comparison of two logs came to.
 #[derive(Debug, Default, PartialEq)]
@@ -20,6 +23,7 @@ pub(super) struct Comparison {
     pub(super) divergence: Option<ReplayDivergence>,
     /// Tools that said something else.
     pub(super) differences: Vec<ReplayDifference>,
+    was_stopped: bool,
 }
 
 /// What a fact is about: the same in both logs.
@@ -39,13 +43,25 @@ struct Fact {
     value: Value,
     /// The agent's own name of the tool's call.
     call: Option<String>,
+    /// Whether its thread said nothing after it, so that it may not be all there.
+    is_last: bool,
+}
+
+/// What is known of two logs that are compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Circumstances {
+    /// Where a run was stopped is a moment, and no two are the same: it may have come further or less far.
+    pub(super) was_stopped: bool,
+    /// When the two took place.
+    pub(super) moments: Moments,
 }
 
 /// Compares what was recorded with what was replayed.
-pub(super) fn compare(recorded: &[Event], replayed: &[Event]) -> Comparison {
-    let (recorded, replayed) = (Facts::of(recorded), Facts::of(replayed));
+pub(super) fn compare(recorded: &[Event], replayed: &[Event], known: &Circumstances) -> Comparison {
+    let facts = |events: &[Event]| Facts::of(events, known.moments.clone());
+    let (recorded, replayed) = (facts(recorded), facts(replayed));
     let mut others: HashMap<&Key, &Fact> = replayed.iter().map(|fact| (&fact.key, fact)).collect();
-    let mut all = Comparison::default();
+    let mut all = Comparison { was_stopped: known.was_stopped, ..Comparison::default() };
     for fact in &recorded {
         let other = others.remove(&fact.key);
         all.note(Some(fact), other);
@@ -60,12 +76,16 @@ pub(super) fn compare(recorded: &[Event], replayed: &[Event]) -> Comparison {
 impl Comparison {
     fn note(&mut self, before: Option<&Fact>, after: Option<&Fact>) {
         let Some(fact) = before.or(after) else { return };
+        let is_same = before.map(|fact| &fact.value) == after.map(|fact| &fact.value);
+        if !is_same && self.was_stopped && is_left_open(before, after) {
+            return;
+        }
         self.count.compared += 1;
-        let text = |fact: Option<&Fact>| fact.map(|fact| readable(&fact.value)).unwrap_or_default();
-        if before.map(|fact| &fact.value) == after.map(|fact| &fact.value) {
+        if is_same {
             self.count.equal += 1;
             return;
         }
+        let text = |fact: Option<&Fact>| fact.map(Fact::text).unwrap_or_default();
         let diff = unified_diff(&text(before), &text(after), LONGEST_DIFF);
         let Key { kind, name, .. } = &fact.key;
         if *kind == "tool_result" && before.is_some() && after.is_some() {
@@ -83,15 +103,38 @@ impl Comparison {
             (Some(_), None) => "is missing",
             _ => "was not there",
         };
-        let kind = if *kind == "end" { ReplayDivergenceKind::Outcome } else { ReplayDivergenceKind::Event };
+        let is_end = *kind == END;
+        let about = if is_end {
+            "the end of the run".to_owned()
+        } else {
+            format!("{} {name}", kind.replace('_', " "))
+        };
+        let kind = if is_end { ReplayDivergenceKind::Outcome } else { ReplayDivergenceKind::Event };
         self.divergence.get_or_insert_with(|| ReplayDivergence {
             kind,
             run_id: None,
             conversation_id: Some(fact.conversation.clone()),
             index: None,
-            message: format!("{} {name} {what}", fact.key.kind.replace('_', " ")),
+            message: format!("{about} {what}"),
             diff: Some(diff),
         });
+    }
+}
+
+/// Whether a difference is only that a run was stopped here and its replay there: what one of them did not come to, what
+/// was being said, subagents that were at work, and how it all ended. All that was said before must be the same.
+fn is_left_open(before: Option<&Fact>, after: Option<&Fact>) -> bool {
+    let (Some(before), Some(after)) = (before, after) else { return true };
+    before.is_last || after.is_last || [END, "subagent", "subagent_completed"].contains(&before.key.kind)
+}
+
+impl Fact {
+    /// For people.
+    fn text(&self) -> String {
+        match self.key.kind {
+            "tool_result" => said(&json!([self.value["output"], self.value["isError"]])),
+            _ => readable(&self.value),
+        }
     }
 }
 
@@ -102,12 +145,22 @@ struct Facts {
     /// How a thread can be known again, by its id.
     threads: HashMap<ConversationId, String>,
     counts: HashMap<(String, &'static str), usize>,
-    files: BTreeMap<String, Value>,
+    files: BTreeMap<String, FileFact>,
+    /// How often each host was reached, and how often not.
+    egress: BTreeMap<String, [u64; 2]>,
+    moments: Moments,
+}
+
+/// What a log says of a file, at first and at last.
+struct FileFact {
+    was_made: bool,
+    is_there: bool,
+    size: Option<u64>,
 }
 
 impl Facts {
-    fn of(events: &[Event]) -> Vec<Fact> {
-        let mut facts = Self::default();
+    fn of(events: &[Event], moments: Moments) -> Vec<Fact> {
+        let mut facts = Self { moments, ..Self::default() };
         let mut conversations = Conversations::default();
         for event in events {
             facts.name_thread(event);
@@ -118,8 +171,16 @@ impl Facts {
             facts.blocks(id, blocks);
         }
         events.iter().for_each(|event| facts.event(event));
-        for (path, value) in std::mem::take(&mut facts.files) {
-            facts.add("file", path, &ConversationId::main(), value);
+        for (path, file) in std::mem::take(&mut facts.files) {
+            // Nobody can say that it was ever there: a watcher may have seen it or not.
+            if file.is_there || !file.was_made {
+                let value = json!({"there": file.is_there, "size": file.size});
+                facts.add("file", path, &ConversationId::main(), value);
+            }
+        }
+        for (host, [allowed, denied]) in std::mem::take(&mut facts.egress) {
+            let value = json!({"allowed": allowed, "denied": denied});
+            facts.add("egress_decided", host, &ConversationId::main(), value);
         }
         facts.all
     }
@@ -144,7 +205,8 @@ impl Facts {
 
     fn add(&mut self, kind: &'static str, name: String, id: &ConversationId, value: Value) {
         let key = Key { thread: self.thread(id), kind, name };
-        self.all.push(Fact { key, conversation: id.clone(), value: normal(value), call: None });
+        let value = if kind == "tool_result" { self.moments.normal_output(value) } else { normal(value) };
+        self.all.push(Fact { key, conversation: id.clone(), value, call: None, is_last: false });
     }
 
     /// Its number among those of its kind in its thread.
@@ -164,7 +226,10 @@ impl Facts {
                 calls.entry(tool_use_id).or_insert(number);
             }
         }
-        for block in blocks {
+        // A word of the platform comes after what the agent was at.
+        let is_agents = |block: &Block| !matches!(block, Block::System { .. } | Block::Error { .. });
+        let last = blocks.iter().rposition(is_agents);
+        for (place, block) in blocks.iter().enumerate() {
             let value = bare(block);
             match block {
                 Block::ToolUse { tool_use_id, .. } | Block::ToolResult { tool_use_id, .. } => {
@@ -183,6 +248,9 @@ impl Facts {
                 Block::System { .. } => self.add_next("system", id, value),
                 Block::Subagent { .. } => self.add_next("subagent", id, value),
                 Block::Error { .. } => self.add_next("error", id, value),
+            }
+            if let Some(fact) = self.all.last_mut() {
+                fact.is_last = last.is_none_or(|last| place >= last);
             }
         }
     }
@@ -203,7 +271,7 @@ impl Facts {
                 self.add_next("approval_resolved", id, json!([resolved.decision, resolved.answers]));
             }
             EventBody::EgressDecided { host, port, allowed, .. } => {
-                self.add_next("egress_decided", id, json!([host, port, allowed]));
+                self.egress.entry(format!("{host}:{port}")).or_default()[usize::from(!allowed)] += 1;
             }
             EventBody::ContextCompacted { before, after, .. } => {
                 self.add_next("context_compacted", id, json!([before, after]));
@@ -214,18 +282,20 @@ impl Facts {
             EventBody::Unrecognized { raw, .. } => self.add_next("unrecognized", id, json!(raw)),
             // Only how it ended: how often a watcher told of it says nothing.
             EventBody::FileChanged { path, change, size_bytes, .. } => {
-                let size = size_bytes.filter(|_| *change != FileChange::Deleted);
-                self.files
-                    .insert(path.clone(), json!({"there": *change != FileChange::Deleted, "size": size}));
+                let is_there = *change != FileChange::Deleted;
+                let was_made = *change == FileChange::Created;
+                let file = self.files.entry(path.clone());
+                let file = file.or_insert(FileFact { was_made, is_there, size: None });
+                (file.is_there, file.size) = (is_there, size_bytes.filter(|_| is_there));
             }
             EventBody::RunCompleted { usage, summary, .. } => {
-                self.add("end", String::new(), id, json!(["completed", summary, spent(usage)]));
+                self.add(END, String::new(), id, json!(["completed", summary, spent(usage)]));
             }
             EventBody::RunFailed { code, message, usage, .. } => {
-                self.add("end", String::new(), id, json!(["failed", code, message, spent(usage)]));
+                self.add(END, String::new(), id, json!(["failed", code, message, spent(usage)]));
             }
             EventBody::RunInterrupted { usage, .. } => {
-                self.add("end", String::new(), id, json!(["interrupted", spent(usage)]));
+                self.add(END, String::new(), id, json!(["interrupted", spent(usage)]));
             }
             // How far something is, what it cost so far, and the history of the sandbox and of versions.
             _ => {}
@@ -239,19 +309,16 @@ fn bare(block: &Block) -> Value {
     for name in ["id", "timestamp", "durationMs", "toolUseId", "subagentId"] {
         fields.remove(name);
     }
+    // Whether a tool failed is part of what it said.
+    if matches!(block, Block::ToolUse { .. }) {
+        fields.remove("status");
+    }
     Value::Object(fields)
 }
 
-/// Costs are sums of fractions, and calls end in any order.
+/// Not what it cost: that follows from these and from prices, which are the operator's and change.
 fn spent(usage: &Usage) -> Value {
-    let micros = (usage.cost_usd * 1e6).round();
-    json!([
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        micros
-    ])
+    json!([usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens])
 }
 
 fn normal(value: Value) -> Value {

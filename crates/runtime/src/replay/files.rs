@@ -1,13 +1,16 @@
 //! The files a replay begins with, and those it ends with.
 
-use warren_domain::{ErrorCode, ReplayDivergence, ReplayDivergenceKind, ReplayFiles, Version};
-use warren_snapshots::{Change, Difference, Item, Snapshots, TreeId};
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use warren_domain::{ErrorCode, Partition, ReplayDivergence, ReplayDivergenceKind, ReplayFiles, Version};
+use warren_snapshots::{Change, Difference, Item, ItemKind, ReadTreeError, Snapshots, TreeId};
 use warren_store::VersionRecord;
 
 use super::{Failure, recorded::Recorded, scratch::Scratch};
 use crate::session::{
     Memory, chain, put_memory,
-    tree::{is_peoples, outward, tree_id},
+    tree::{HOME_ROOT, is_peoples, outward, tree_id},
 };
 
 /// Files beyond these are counted and not listed.
@@ -18,8 +21,10 @@ const MOST: usize = 100;
 pub(super) struct ComparedFiles {
     pub(super) files: ReplayFiles,
     pub(super) divergence: Option<ReplayDivergence>,
+    /// Whether there were two trees to compare.
+    pub(super) are_compared: bool,
     /// What a reader should know: why they were not compared, or what the comparison cannot say.
-    pub(super) note: Option<String>,
+    pub(super) notes: Vec<String>,
 }
 
 impl Scratch {
@@ -46,7 +51,7 @@ impl Scratch {
         snapshots: &Snapshots,
         recorded: &Recorded,
     ) -> Result<ComparedFiles, Failure> {
-        let nothing = |note: &str| Ok(ComparedFiles { note: Some(note.to_owned()), ..Default::default() });
+        let nothing = |note: &str| Ok(ComparedFiles { notes: vec![note.to_owned()], ..Default::default() });
         let Some(version) = &recorded.version else {
             return nothing("the run published no version, so there is no tree to compare with");
         };
@@ -88,30 +93,141 @@ impl Trees {
 
     /// Only people's files: what an agent keeps in its home is full of times and ids.
     async fn compare(&self, snapshots: &Snapshots, recorded: &Recorded) -> Result<ComparedFiles, Failure> {
-        let partition = &recorded.session.partition;
-        let diff = async |from, to| {
-            let diff = snapshots.diff(partition, from, to, usize::MAX).await;
-            let all = diff.map_err(|error| Failure::new(ErrorCode::DataDamaged, chain(&error)))?.differences;
-            Ok::<_, Failure>(all.into_iter().filter(is_peoples).collect::<Vec<_>>())
-        };
-        let left = diff(TreeId::empty(), self.recorded).await?;
-        let different = diff(self.recorded, self.replayed).await?;
+        let look = Look { snapshots, partition: &recorded.session.partition };
+        let left = look.differences(TreeId::empty(), self.recorded).await?;
+        let different = look.differences(self.recorded, self.replayed).await?;
         let n_new = different.iter().filter(|one| one.change == Change::Added).count();
-        let compared = (left.len() + n_new) as u64;
+        let n_all = left.len() + n_new;
+        let (different, n_open) = match recorded.stop {
+            Some(_) => self.without_open(&look, different).await?,
+            None => (different, 0),
+        };
+        let compared = (n_all - n_open) as u64;
         let files = ReplayFiles {
             compared,
             equal: compared - different.len() as u64,
             different: different.iter().take(MOST).map(|one| outward(&one.path)).collect(),
         };
-        Ok(ComparedFiles { files, divergence: divergence(&different), note: None })
+        let note = format!(
+            "{n_open} files were not there yet, or not whole, when the run or its replay was stopped; they are not compared"
+        );
+        let notes = if n_open > 0 { vec![note] } else { Vec::new() };
+        Ok(ComparedFiles { files, divergence: divergence(&different), are_compared: true, notes })
     }
+
+    /// What is left of the differences, and how many are gone, without files that a run which was stopped may just not have
+    /// come to: those of one side, and those that go on where the other's end.
+    async fn without_open(
+        &self,
+        look: &Look<'_>,
+        different: Vec<Difference>,
+    ) -> Result<(Vec<Difference>, usize), Failure> {
+        let (n_all, mut left) = (different.len(), Vec::new());
+        for one in different {
+            let is_open = match (&one.before, &one.after) {
+                (Some(before), Some(after)) => {
+                    let are_files = [before, after].iter().all(|item| item.kind == ItemKind::File);
+                    let is_longer = before.size_bytes != after.size_bytes;
+                    are_files
+                        && is_longer
+                        && look.begin_alike([self.recorded, self.replayed], &one.path).await?
+                }
+                _ => true,
+            };
+            if !is_open {
+                left.push(one);
+            }
+        }
+        let n_open = n_all - left.len();
+        Ok((left, n_open))
+    }
+}
+
+/// How trees are looked at.
+struct Look<'l> {
+    snapshots: &'l Snapshots,
+    partition: &'l Partition,
+}
+
+impl Look<'_> {
+    /// What is different in `to`: files, links, and directories with nothing in them, which no file tells of.
+    async fn differences(&self, from: TreeId, to: TreeId) -> Result<Vec<Difference>, Failure> {
+        let diff = self.snapshots.diff(self.partition, from, to, usize::MAX).await;
+        let mut all = diff.map_err(damaged)?.differences;
+        let (mut before, after) = (self.empty_directories(from).await?, self.empty_directories(to).await?);
+        for (path, item) in after {
+            match before.remove(&path) {
+                Some(other) if other.mode == item.mode => {}
+                other => all.push(of_directory(path, other, Some(item))),
+            }
+        }
+        all.extend(before.into_iter().map(|(path, item)| of_directory(path, Some(item), None)));
+        all.retain(|one| is_peoples(one) && !is_index_of_git(&one.path));
+        all.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(all)
+    }
+
+    async fn empty_directories(&self, tree: TreeId) -> Result<BTreeMap<String, Item>, Failure> {
+        let roots = self.snapshots.list(self.partition, tree, "").await.map_err(damaged)?;
+        let mut waiting: Vec<Item> = roots.into_iter().filter(|root| root.name != HOME_ROOT).collect();
+        let mut empty = BTreeMap::new();
+        while let Some(item) = waiting.pop() {
+            let inside = self.snapshots.list(self.partition, tree, &item.path).await.map_err(damaged)?;
+            // A root is always there.
+            if inside.is_empty() && item.path != item.name {
+                empty.insert(item.path.clone(), item);
+            }
+            waiting.extend(inside.into_iter().filter(|item| item.kind == ItemKind::Directory));
+        }
+        Ok(empty)
+    }
+
+    /// Whether the shorter one of two files is how the longer one begins.
+    async fn begin_alike(&self, trees: [TreeId; 2], path: &str) -> Result<bool, Failure> {
+        let open = async |tree| self.snapshots.read(self.partition, tree, path, None).await.map_err(damaged);
+        let (mut one, mut other) = (open(trees[0]).await?, open(trees[1]).await?);
+        let (mut ours, mut theirs) = (Bytes::new(), Bytes::new());
+        loop {
+            for (reader, bytes) in [(&mut one, &mut ours), (&mut other, &mut theirs)] {
+                if bytes.is_empty() {
+                    *bytes = reader.next().await.map_err(damaged)?.unwrap_or_default();
+                }
+            }
+            let n = ours.len().min(theirs.len());
+            if n == 0 {
+                return Ok(true);
+            }
+            if ours.split_to(n) != theirs.split_to(n) {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+fn of_directory(path: String, before: Option<Item>, after: Option<Item>) -> Difference {
+    let change = match (&before, &after) {
+        (None, _) => Change::Added,
+        (_, None) => Change::Removed,
+        _ => Change::Changed,
+    };
+    Difference { path, change, before, after }
+}
+
+fn damaged(error: ReadTreeError) -> Failure {
+    Failure::new(ErrorCode::DataDamaged, chain(&error))
+}
+
+/// It holds when and where on a disk each file was written.
+fn is_index_of_git(path: &str) -> bool {
+    path.ends_with("/.git/index")
 }
 
 impl ComparedFiles {
     /// What others did in the same workspace cannot be done again: it is told, and no divergence.
-    fn shared(self) -> Self {
+    fn shared(mut self) -> Self {
         let note = "the workspace was shared when the run ended: files may be another session's work, and those that differ are listed but are no divergence";
-        Self { divergence: None, note: Some(note.to_owned()), ..self }
+        self.notes.push(note.to_owned());
+        Self { divergence: None, ..self }
     }
 }
 
@@ -136,9 +252,15 @@ fn divergence(different: &[Difference]) -> Option<ReplayDivergence> {
 fn line(difference: &Difference) -> String {
     let look = |sign: char, item: &Option<Item>| {
         item.as_ref().map_or_else(String::new, |item| {
-            let hash = item.hash.map(|hash| hash.to_string()).unwrap_or_default();
             let path = outward(&difference.path);
-            format!("{sign} {path} {:o} {} bytes {}\n", item.mode, item.size_bytes, hash)
+            let what = match (item.kind, &item.target, &item.hash) {
+                (ItemKind::Symlink, Some(target), _) => format!("-> {target}"),
+                (ItemKind::File, _, Some(hash)) => {
+                    format!("{:o} {} bytes {hash}", item.mode, item.size_bytes)
+                }
+                _ => format!("{:o} empty directory", item.mode),
+            };
+            format!("{sign} {path} {what}\n")
         })
     };
     look('-', &difference.before) + &look('+', &difference.after)

@@ -8,13 +8,14 @@ use warren_domain::{
     BlobHash, ConversationId, ErrorCode, Event, EventBody, Replay, ReplayCount, ReplayDifference,
     ReplayDivergence, ReplayDivergenceKind, ReplayId, ReplayOutcome, ReplayStatus, ReplayedRun, RunId,
 };
-use warren_models::{Divergence, DivergenceKind, Playback, PlaybackReport, ToolDifference};
-use warren_store::{Live, ReplayRecord, SessionRecord};
+use warren_models::{Divergence, DivergenceKind, Moments, Playback, PlaybackReport, ToolDifference};
+use warren_store::{Live, ReplayRecord, RunRecord, SessionRecord};
 
 use super::{
     Failure, Registry, Tape,
-    compare::{Comparison, compare},
+    compare::{Circumstances, Comparison, compare},
     driver::{Driven, Driver},
+    files::ComparedFiles,
     recorded::Recorded,
     scratch::Scratch,
 };
@@ -39,8 +40,8 @@ pub(crate) struct Job {
 /// Carries a replay out, run by run, and keeps what came of it.
 pub(crate) async fn run(job: Job) {
     let is_whole_session = job.report.borrow().run_id.is_none();
-    // Closed: never.
-    let _turn = Arc::clone(&job.registry.turns).acquire_owned().await;
+    // Closed: never. Who is told to end while it waits for its turn does not wait for it.
+    let _turn = job.cancel.run_until_cancelled(Arc::clone(&job.registry.turns).acquire_owned()).await;
     let mut spilled = Vec::new();
     for run in job.runs.clone() {
         let outcome = match job.one_run(run, &mut spilled).await {
@@ -65,12 +66,12 @@ pub(crate) async fn run(job: Job) {
 
 impl Job {
     async fn one_run(&self, run: RunId, spilled: &mut Vec<bytes::Bytes>) -> Result<ReplayOutcome, Failure> {
-        let ended = || Failure::new(ErrorCode::Unavailable, "the replay was ended before its run was");
         if self.cancel.is_cancelled() {
             return Err(ended());
         }
         let recorded = Recorded::load(&self.shared.parts.store, self.session.clone(), run).await?;
-        let playback = Playback::new(recorded.recordings.clone());
+        let moments = self.moments(&recorded);
+        let playback = Playback::new(recorded.recordings.clone()).at(moments.clone());
         let scratch = Scratch::make(&self.shared, self.id(), &recorded, &playback).await?;
         let driver = Driver::new(&scratch, &recorded, &playback, &self.tape, &self.live);
         let driven = self.cancel.run_until_cancelled(driver.drive()).await;
@@ -78,13 +79,19 @@ impl Job {
             Some(Ok(driven)) => {
                 spilled.extend(long_fields(&scratch, &driven));
                 let files = scratch.compare_files(&self.shared.parts.snapshots, &recorded).await;
-                files.map(|files| outcome(&recorded, driven, &playback.report(), files))
+                files.map(|files| outcome(&recorded, driven, &playback.report(), files, moments))
             }
             Some(Err(failure)) => Err(failure),
             None => Err(ended()),
         };
         scratch.close().await;
         result
+    }
+
+    /// When the run took place, and now.
+    fn moments(&self, recorded: &Recorded) -> Moments {
+        let RunRecord { started_at, ended_at, .. } = recorded.run;
+        Moments::new([started_at, ended_at].into_iter().flatten().chain([self.shared.parts.env.now()]))
     }
 
     fn id(&self) -> ReplayId {
@@ -96,8 +103,11 @@ impl Job {
         let parts = &self.shared.parts;
         let log = self.keep(spilled).await;
         let mut report = self.report.borrow().clone();
-        let failed = |outcome: &ReplayOutcome| outcome.error.is_some();
-        report.status = if failed(&report.outcome) { ReplayStatus::Failed } else { ReplayStatus::Done };
+        if report.run_id.is_none() {
+            conclude(&mut report, self.cancel.is_cancelled());
+        }
+        let is_failed = report.outcome.error.is_some();
+        report.status = if is_failed { ReplayStatus::Failed } else { ReplayStatus::Done };
         report.ended_at = Some(parts.env.now());
         if report.status == ReplayStatus::Done {
             report.outcome.diverged = Some(report.outcome.first_divergence.is_some());
@@ -138,6 +148,21 @@ impl Job {
     }
 }
 
+fn ended() -> Failure {
+    Failure::new(ErrorCode::Unavailable, "the replay was ended before its run was")
+}
+
+/// What became of a whole session: it failed if no run of it could be replayed, or if somebody ended it.
+fn conclude(report: &mut Replay, was_ended: bool) {
+    if was_ended {
+        report.outcome.error = Some(ended().problem());
+    } else if report.runs.is_empty() {
+        report.outcome.notes.push("no run of the session has ended, so nothing was replayed".to_owned());
+    } else if report.runs.iter().all(|run| run.outcome.error.is_some()) {
+        report.outcome.error = report.runs.first().and_then(|run| run.outcome.error.clone());
+    }
+}
+
 /// What was too long for an entry of the log: it is kept with it.
 fn long_fields(scratch: &Scratch, driven: &Driven) -> Vec<bytes::Bytes> {
     let spilled = driven.events.iter().flat_map(|event| &event.spilled);
@@ -166,31 +191,33 @@ fn outcome(
     recorded: &Recorded,
     driven: Driven,
     calls: &PlaybackReport,
-    files: super::files::ComparedFiles,
+    files: ComparedFiles,
+    moments: Moments,
 ) -> ReplayOutcome {
-    // What others did to the files of a shared workspace meanwhile is in the run's log and cannot be in the replay's.
-    let is_shared = recorded.version.as_ref().is_some_and(|version| version.shared);
-    let told = |events: &[Event]| -> Vec<Event> {
-        events.iter().filter(|event| !(is_shared && is_of_file(event))).cloned().collect()
-    };
-    let Comparison { count, divergence, differences } =
-        compare(&told(&recorded.events), &told(&driven.events));
-    let mut notes = recorded.notes.clone();
-    notes.extend(files.note);
     let was_stopped = recorded.stop.is_some();
-    // Where a run was stopped is a moment, and no two are the same: what it said until then may be more or less.
-    let divergence = divergence.filter(|_| !was_stopped);
+    // Trees tell more of files than a log, in which they come and go as a watcher saw them; and what others did to the files
+    // of a shared workspace meanwhile is in the run's log and cannot be in the replay's.
+    let is_shared = recorded.version.as_ref().is_some_and(|version| version.shared);
+    let is_without_files = is_shared || was_stopped || files.are_compared;
+    let told = |events: &[Event]| -> Vec<Event> {
+        events.iter().filter(|event| !(is_without_files && is_of_file(event))).cloned().collect()
+    };
+    let known = Circumstances { was_stopped, moments };
+    let Comparison { count, divergence, differences, .. } =
+        compare(&told(&recorded.events), &told(&driven.events), &known);
+    let mut notes = recorded.notes.clone();
+    notes.extend(files.notes);
+    // It may come to one more before it is stopped.
     let extra = calls
         .divergence
         .clone()
         .filter(|found| !(was_stopped && found.kind == DivergenceKind::CallNotRecorded));
-    let unasked = calls.unasked.clone().filter(|_| !was_stopped);
     let first = extra
         .map(model_divergence)
         .or(driven.divergence)
-        .or(unasked.map(model_divergence))
+        .or(calls.unasked.clone().map(model_divergence))
         .or(divergence)
-        .or(files.divergence.filter(|_| !was_stopped));
+        .or(files.divergence);
     if was_stopped {
         notes.push(
             "the run was stopped from outside; its replay was stopped when as much had happened".to_owned(),
@@ -262,8 +289,10 @@ fn add(all: &mut ReplayOutcome, run: RunId, one: &ReplayOutcome) {
     all.files.equal += one.files.equal;
     let room = MOST_DIFFERENCES.saturating_sub(all.files.different.len());
     all.files.different.extend(one.files.different.iter().take(room).cloned());
-    if let Some(error) = &one.error {
-        let message = format!("run `{run}`: {}", error.message);
-        all.error.get_or_insert(warren_domain::ReplayProblem { code: error.code, message });
-    }
+    all.notes.extend(one.notes.iter().map(|note| format!("run `{run}`: {note}")));
+    all.notes.extend(
+        one.error
+            .iter()
+            .map(|error| format!("run `{run}` could not be replayed: {} ({})", error.message, error.code)),
+    );
 }

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use warren_domain::{Event, ReplayDivergenceKind};
 
-use super::{Comparison, compare};
+use super::{Circumstances, Comparison};
 
 /// Entries of a log, numbered and timed as the test says.
 fn events(first_seq: u64, bodies: &[Value]) -> Vec<Event> {
@@ -39,6 +39,10 @@ fn whole(block: Value) -> Value {
 
 fn completed(cost: f64) -> Value {
     json!({"type": "run_completed", "version": 1, "usage": {}, "costUSD": cost, "summary": "done"})
+}
+
+fn compare(recorded: &[Event], replayed: &[Event]) -> Comparison {
+    super::compare(recorded, replayed, &Circumstances::default())
 }
 
 fn equal(found: &Comparison) -> bool {
@@ -137,5 +141,55 @@ fn what_is_said_otherwise_missing_or_new_is_the_first_divergence() {
     check(&[file(1)], &[file(2)], event, "file x is another one");
     let failed = json!({"type": "run_failed", "code": "AGENT_ERROR", "message": "m", "recoverable": true,
         "usage": {}, "costUSD": 0.0});
-    check(&[completed(0.0)], &[failed], ReplayDivergenceKind::Outcome, "end  is another one");
+    check(&[completed(0.0)], &[failed], ReplayDivergenceKind::Outcome, "the end of the run is another one");
+}
+
+#[test]
+fn a_file_that_came_and_went_and_a_price_that_changed_make_no_difference() {
+    let file = |change: &str| json!({"type": "file_changed", "path": "t.tmp", "change": change});
+    let recorded = events(1, &[file("created"), file("modified"), file("deleted"), completed(0.5)]);
+    assert!(equal(&compare(&recorded, &events(1, &[completed(0.7)]))));
+    let found = compare(&events(1, &[file("deleted"), completed(0.0)]), &events(1, &[completed(0.0)]));
+    assert_eq!(found.divergence.expect("it was there before").message, "file t.tmp is missing");
+}
+
+#[test]
+fn hosts_that_were_asked_for_in_another_order_are_the_same() {
+    let asked = |host: &str| json!({"type": "egress_decided", "host": host, "port": 80, "allowed": false, "rule": "none"});
+    let recorded = events(1, &[asked("a"), asked("b"), asked("a")]);
+    assert!(equal(&compare(&recorded, &events(1, &[asked("a"), asked("a"), asked("b")]))));
+    let found = compare(&recorded, &events(1, &[asked("a"), asked("b")]));
+    assert_eq!(found.divergence.expect("one is missing").message, "egress decided a:80 is another one");
+}
+
+#[test]
+fn a_tool_that_fails_only_in_the_replay_is_a_difference_and_no_divergence() {
+    let log = |status: &str, is_failed: bool, output: &str| {
+        let (mut called, mut told) = (tool_use("a", "1", "x"), tool_result("b", "1", output, 1));
+        (called["status"], told["isError"]) = (json!(status), json!(is_failed));
+        events(1, &[whole(called), whole(told), completed(0.0)])
+    };
+    let found = compare(&log("success", false, "fine"), &log("error", true, "no"));
+    assert_eq!(found.divergence, None);
+    assert_eq!(found.differences[0].diff, "@@ -1,1 +1,2 @@\n-fine\n+no\n+(the tool failed)\n");
+}
+
+#[test]
+fn of_a_run_that_was_stopped_only_its_last_words_may_differ() {
+    let interrupted = json!({"type": "run_interrupted", "usage": {}, "costUSD": 0.0, "by": "someone"});
+    let failed = json!({"type": "run_failed", "code": "TIMEOUT", "message": "m", "recoverable": true,
+        "usage": {"inputTokens": 7}, "costUSD": 0.0});
+    let stopped = Circumstances { was_stopped: true, ..Circumstances::default() };
+    let log = |first: &str, rest: &[Value], end: &Value| {
+        let mut all = vec![whole(text("a", first))];
+        all.extend(rest.iter().cloned());
+        all.push(end.clone());
+        events(1, &all)
+    };
+    let recorded = log("same", &[whole(text("b", "half a w"))], &failed);
+    let more = [whole(text("b", "half a word")), whole(tool_use("c", "1", "x"))];
+    let found = super::compare(&recorded, &log("same", &more, &interrupted), &stopped);
+    assert!(equal(&found), "{found:#?}");
+    let found = super::compare(&recorded, &log("other", &more, &interrupted), &stopped);
+    assert_eq!(found.divergence.expect("it diverged").message, "assistant text 1 is another one");
 }
