@@ -166,6 +166,8 @@ pub trait Replays: Send + Sync {
     async fn replay_start(&self, session: SessionId, what: ReplayWhat) -> Result<Replay, SessionError>;
     /// Waits until a replay is over.
     async fn replay_wait(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError>;
+    /// Ends a replay that goes on, and waits for its end. One that is over stays as it is.
+    async fn replay_end(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError>;
     /// One replay.
     async fn replay_get(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError>;
     /// A session's replays, newest first.

@@ -73,6 +73,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::ProfileList => boxed!(profiles::list),
         RouteName::ProfilePut => boxed!(profiles::put),
         RouteName::Ready => boxed!(machine::ready),
+        RouteName::ReplayEnd => boxed!(replays::end),
         RouteName::ReplayEvents => boxed!(replays::events),
         RouteName::ReplayGet => boxed!(replays::get),
         RouteName::ReplayList => boxed!(replays::list),

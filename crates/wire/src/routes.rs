@@ -274,6 +274,7 @@ names! {
     ProfileList = "profile_list",
     ProfilePut = "profile_put",
     Ready = "ready",
+    ReplayEnd = "replay_end",
     ReplayEvents = "replay_events",
     ReplayGet = "replay_get",
     ReplayList = "replay_list",

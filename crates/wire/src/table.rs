@@ -298,6 +298,14 @@ pub const ROUTES: &[Route] = &[
         .needs(Read, Session)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Replay") }]),
     row(
+        Name::ReplayEnd,
+        Delete,
+        "/api/sessions/{id}/replays/{replayId}",
+        "Ends a replay that goes on; one that is over stays as it is",
+    )
+    .needs(Write, Session)
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Replay") }]),
+    row(
         Name::ReplayEvents,
         Get,
         "/api/sessions/{id}/replays/{replayId}/events",

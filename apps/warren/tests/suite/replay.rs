@@ -1,5 +1,7 @@
 //! A run carried out once more: the same, or where it was not.
 
+mod judged;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use warren_domain::{RunId, SessionId};
@@ -241,7 +243,10 @@ async fn the_command_shows_the_report_and_its_exit_code_tells_it() {
     };
     let (code, text) = replay(&["replay", &session.to_string(), &run.to_string()]).await;
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("The replay was the same.") && text.contains("difference: "), "{text}");
+    assert!(
+        text.contains("The replay was the same, but for what 1 tool said.") && text.contains("difference: "),
+        "{text}"
+    );
     let (code, text) = replay(&["replay", &session.to_string(), "--json"]).await;
     let report: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((code, &report["runs"][0]["runId"]), (Some(0), &json!(run)), "{report:#}");

@@ -80,6 +80,13 @@ impl Replays for SessionManager {
         self.replay_get(session, replay).await
     }
 
+    async fn replay_end(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError> {
+        if let Some(running) = self.replays.get(session, replay) {
+            running.cancel.cancel();
+        }
+        self.replay_wait(session, replay).await
+    }
+
     async fn replay_get(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError> {
         if let Some(running) = self.replays.get(session, replay) {
             return Ok(running.report.borrow().clone());

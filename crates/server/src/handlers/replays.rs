@@ -61,6 +61,10 @@ pub(crate) async fn get(call: Call) -> Answer {
     respond::ok(&call.runtime().replays().replay_get(call.session()?, replay(&call)?).await?)
 }
 
+pub(crate) async fn end(call: Call) -> Answer {
+    respond::ok(&call.runtime().replays().replay_end(call.session()?, replay(&call)?).await?)
+}
+
 pub(crate) async fn events(call: Call) -> Answer {
     let (session, replay, replays) = (call.session()?, replay(&call)?, call.runtime().replays());
     if call.media() == Media::EventStream {

@@ -157,6 +157,10 @@ impl Replays for FakeRuntime {
         self.replay_get(session, replay).await
     }
 
+    async fn replay_end(&self, session: SessionId, replay: ReplayId) -> Result<Replay, SessionError> {
+        self.replay_get(session, replay).await
+    }
+
     async fn replay_get(&self, _: SessionId, replay: ReplayId) -> Result<Replay, SessionError> {
         Err(SessionError::NotFound { kind: "replay", id: replay.to_string() })
     }
