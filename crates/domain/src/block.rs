@@ -186,6 +186,20 @@ impl Block {
         }
     }
 
+    /// The block's name, for who must give it another.
+    pub fn id_mut(&mut self) -> &mut BlockId {
+        match self {
+            Block::UserMessage { id, .. }
+            | Block::AssistantText { id, .. }
+            | Block::Thinking { id, .. }
+            | Block::ToolUse { id, .. }
+            | Block::ToolResult { id, .. }
+            | Block::System { id, .. }
+            | Block::Subagent { id, .. }
+            | Block::Error { id, .. } => id,
+        }
+    }
+
     /// When it was said, or began.
     #[must_use]
     pub fn timestamp(&self) -> Timestamp {

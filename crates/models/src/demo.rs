@@ -3,8 +3,9 @@
 //! One understanding, one script, four dialects: `read.rs` makes an `Ask` of a request in any dialect, `script.rs`
 //! decides on the turn, `write.rs` puts it into the dialect's events. What it says follows from the request alone (the
 //! person's words, the tools on offer, how many of its calls were answered), so the same request always gets the same
-//! bytes; only an error that is to go away after some tries is counted (`attempts.rs`). It refuses malformed
-//! conversations as strictly as the real APIs do, which makes it a test of agents too.
+//! words; only an error that is to go away after some tries is counted (`attempts.rs`). Under which ids it says them is
+//! for whoever starts it to choose (`Naming`). It refuses malformed conversations as strictly as the real APIs do, which
+//! makes it a test of agents too.
 //!
 //! It knows what agents call their tools and how they wrap a person's words. With each of them these prompts do:
 //!
@@ -55,7 +56,7 @@ use hyper::{
 };
 use serde_json::json;
 use tokio::net::TcpListener;
-use warren_env::{TaskKind, Tasks};
+use warren_env::{Env, TaskKind, Tasks};
 
 use crate::{
     Pace,
@@ -87,10 +88,21 @@ pub enum Dialect {
 }
 
 /// The scripted model. Clones share what little it remembers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Demo {
     pace: Pace,
+    naming: Naming,
     attempts: Arc<Attempts>,
+}
+
+/// What the ids of an answer follow from.
+#[derive(Clone)]
+pub(crate) enum Naming {
+    /// The request alone: the same request gets the same bytes, which is what recordings and their tests want.
+    Request,
+    /// The call: no two answers share an id. A conversation that went back to an older version and asks the same again
+    /// would else get blocks that are there already.
+    Call(Env),
 }
 
 /// Serves the demo model on a listener as if it were a provider, in all dialects, until the group of tasks is cancelled:
@@ -100,7 +112,7 @@ pub(crate) struct Demo {
 /// # Errors
 /// When the listener fails.
 pub async fn serve(listener: TcpListener, pace: Pace, tasks: &Tasks) -> io::Result<()> {
-    let demo = Demo::new(pace);
+    let demo = Demo::new(pace, Naming::Request);
     let memory = Memory::new(MAX_REQUESTS);
     let cancel = tasks.token();
     loop {
@@ -138,11 +150,11 @@ impl Dialect {
 }
 
 impl Demo {
-    pub(crate) fn new(pace: Pace) -> Self {
-        Self { pace, attempts: Arc::default() }
+    pub(crate) fn new(pace: Pace, naming: Naming) -> Self {
+        Self { pace, naming, attempts: Arc::default() }
     }
 
-    /// Answers one request. The same path and body get the same bytes, but for errors that are to go away.
+    /// Answers one request. The same path and body get the same words, but for errors that are to go away.
     pub(crate) fn answer(&self, dialect: Dialect, path: &str, body: &[u8]) -> Answer {
         let path = path.split('?').next().unwrap_or(path);
         self.try_answer(dialect, path, body).unwrap_or_else(|error| refused(dialect, &error))
@@ -155,7 +167,7 @@ impl Demo {
         }
         read::check(dialect, &ask)?;
         let turn = script::reply(&ask, &self.attempts)?;
-        let answer = write::Answer::new(&ask, &turn, body);
+        let answer = write::Answer::new(&ask, &turn, self.naming.seed(body));
         if !ask.stream {
             return Ok(Answer::json(StatusCode::OK, answer.whole(dialect)));
         }
@@ -187,6 +199,17 @@ impl Demo {
             Ok(buffer) => self.answer(dialect, &path, buffer.as_slice()),
             Err(_) => refused(dialect, &ApiError::new(413, "Request exceeds the maximum size")),
         }
+    }
+}
+
+impl Naming {
+    fn seed(&self, body: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(body);
+        if let Naming::Call(env) = self {
+            hasher.update(env.uuid().as_bytes());
+        }
+        hasher.finalize()
     }
 }
 

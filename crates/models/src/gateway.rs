@@ -70,7 +70,7 @@ impl Gateway {
     pub fn new(options: Options, env: Env) -> Result<Gateway, SetupError> {
         let Options { anthropic, gemini, openai_chat, openai_responses, prices, timeouts, limits, pace } =
             options;
-        let upstream = |options: UpstreamOptions| Upstream::new(options, &timeouts, pace);
+        let upstream = |options: UpstreamOptions| Upstream::new(options, &timeouts, pace, &env);
         let upstreams = Upstreams {
             anthropic: upstream(anthropic)?,
             gemini: upstream(gemini)?,

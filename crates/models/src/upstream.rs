@@ -5,10 +5,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::{HeaderMap, header::CONTENT_ENCODING};
 use reqwest::{Client, Url, redirect::Policy};
+use warren_env::Env;
 
 use crate::{
     Pace, Secret, Timeouts, UpstreamOptions,
-    demo::{Demo, Dialect},
+    demo::{Demo, Dialect, Naming},
     format::{Format, Route},
     http::{Answer, Pieces, StreamError},
     refusal::{Refusal, RefusalKind},
@@ -71,9 +72,14 @@ pub enum SetupError {
 struct Silent(Duration);
 
 impl Upstream {
-    pub(crate) fn new(options: UpstreamOptions, timeouts: &Timeouts, pace: Pace) -> Result<Self, SetupError> {
+    pub(crate) fn new(
+        options: UpstreamOptions,
+        timeouts: &Timeouts,
+        pace: Pace,
+        env: &Env,
+    ) -> Result<Self, SetupError> {
         match options {
-            UpstreamOptions::Demo => Ok(Upstream::Demo(Demo::new(pace))),
+            UpstreamOptions::Demo => Ok(Upstream::Demo(Demo::new(pace, Naming::Call(env.clone())))),
             UpstreamOptions::Http { base_url, api_key } => {
                 Provider::new(&base_url, api_key, timeouts).map(Upstream::Http)
             }

@@ -1,5 +1,7 @@
 //! Record first, then believe: the only way a session's log grows.
 
+mod past;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,6 +11,7 @@ use warren_domain::{
 };
 use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError};
 
+use self::past::Past;
 use crate::{
     figures::{Held, committed},
     options::Shared,
@@ -25,6 +28,7 @@ pub(crate) struct Recorder {
     pub(crate) state: Session,
     pub(crate) head: Seq,
     pub(crate) fence: Fence,
+    past: Past,
     shared: Arc<Shared>,
     _counted: Held,
 }
@@ -67,6 +71,7 @@ impl Recorder {
             state: Session::default(),
             head: Seq(0),
             fence: Fence(0),
+            past: Past::default(),
             shared,
             _counted: Held::session(),
         }
@@ -105,8 +110,9 @@ impl Recorder {
         let mut seq = self.head;
         let mut events = Vec::with_capacity(drafts.len());
         let mut entries = Vec::with_capacity(drafts.len());
-        for draft in drafts {
+        for mut draft in drafts {
             seq = seq.next();
+            self.past.keep(&mut draft);
             let (event, entry) = self.entry(draft.numbered(seq, self.session, now)).await?;
             events.push(event);
             entries.push(entry);
@@ -146,6 +152,7 @@ impl Recorder {
 
     fn believe(&mut self, event: &Event) {
         self.head = event.seq;
+        self.past.apply(event, self.state.head);
         self.state = std::mem::take(&mut self.state).apply(event.run_id, &event.body);
     }
 }

@@ -4,15 +4,20 @@ use std::{fs, path::Path};
 
 use futures::StreamExt;
 use serde_json::{Value, json};
+use warren_env::Env;
 
-use super::{Demo, Dialect};
+use super::{Demo, Dialect, Naming};
 use crate::Pace;
 
 /// Status, media type and body.
 async fn ask(case: &Value) -> String {
+    ask_of(&Demo::new(Pace::NONE, Naming::Request), case).await
+}
+
+async fn ask_of(demo: &Demo, case: &Value) -> String {
     let path = case["path"].as_str().expect("a path");
     let dialect = Dialect::of(path).expect("a dialect");
-    let answer = Demo::new(Pace::NONE).answer(dialect, path, case["body"].to_string().as_bytes());
+    let answer = demo.answer(dialect, path, case["body"].to_string().as_bytes());
     let head = format!("{}\n{}\n\n", answer.status.as_u16(), answer.content_type().expect("a type"));
     let pieces: Vec<_> = answer.pieces.collect().await;
     let body: Vec<u8> = pieces.into_iter().flat_map(|piece| piece.expect("a piece")).collect();
@@ -54,6 +59,23 @@ async fn the_same_request_gets_the_same_bytes_and_another_one_other_ids() {
 }
 
 #[tokio::test]
+async fn a_servers_own_model_gives_no_id_twice_and_says_the_same_again() {
+    for (name, case, _) in cases().into_iter().filter(|(name, ..)| name.starts_with("command")) {
+        let demo = Demo::new(Pace::NONE, Naming::Call(Env::system()));
+        let (first, second) = (ask_of(&demo, &case).await, ask_of(&demo, &case).await);
+        assert_ne!(first, second, "{name}");
+        assert_eq!(without_ids(&first), without_ids(&second), "{name}");
+    }
+}
+
+/// A text whose ids are all the same.
+fn without_ids(text: &str) -> String {
+    let mut parts = text.split("_demo_");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "_demo_" + part.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
+}
+
+#[tokio::test]
 async fn without_the_tools_it_needs_it_says_so_instead_of_pretending() {
     for prompt in ["run: ls", "sleep 5", "build me a dashboard", "list the files"] {
         let messages = json!([{ "role": "user", "content": prompt }]);
@@ -76,7 +98,7 @@ async fn an_error_goes_away_after_as_many_tries_as_asked_for_in_every_dialect() 
     ];
     for (path, body) in cases {
         // Each on its own: what counts is the conversation, in whatever dialect.
-        let demo = Demo::new(Pace::NONE);
+        let demo = Demo::new(Pace::NONE, Naming::Request);
         let dialect = Dialect::of(path).expect("a dialect");
         let mut statuses = Vec::new();
         for _ in 0..4 {

@@ -1,7 +1,7 @@
 //! Turns a turn into the bytes of a dialect: a stream of events, or one object.
 //!
-//! Ids and signatures come from a hash of the request and token counts from lengths, so that the same request gets the
-//! same bytes. JSON is written with its names in alphabetical order, so that the bytes do not depend on how maps are
+//! Ids and signatures come from a seed and token counts from lengths, so that the same request and seed get the same
+//! bytes. JSON is written with its names in alphabetical order, so that the bytes do not depend on how maps are
 //! built.
 
 mod anthropic;
@@ -56,7 +56,7 @@ struct Usage {
     thinking: u64,
 }
 
-/// Makes ids that depend on nothing but the request.
+/// Makes ids that depend on nothing but the seed.
 struct Ids {
     seed: blake3::Hash,
 }
@@ -68,8 +68,8 @@ struct Events {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(ask: &'a Ask, turn: &'a Turn, body: &[u8]) -> Self {
-        Self { ask, turn, usage: usage(ask, turn), ids: Ids { seed: blake3::hash(body) } }
+    pub(super) fn new(ask: &'a Ask, turn: &'a Turn, seed: blake3::Hash) -> Self {
+        Self { ask, turn, usage: usage(ask, turn), ids: Ids { seed } }
     }
 
     /// The whole answer, event by event.
