@@ -124,21 +124,25 @@ async fn what_changes_only_where_no_version_looks_is_settled_when_a_version_is_a
     let client = server.admin();
     let session = client.session_create().await;
     let tag = "Signature: 8a477f597d28d172789f06886806bc55";
-    client.run(session, &format!("run: mkdir -p build cached; echo '{tag}' > cached/CACHEDIR.TAG")).await;
-    for path in ["build/a.o", "cached/a.o"] {
-        put(&client, session, path, "1").await;
-        client.post(&of(session, "snapshot"), &json!({})).await.expect(StatusCode::OK);
-        assert_eq!(head(&client, session).await["dirty"], false, "{path}, a version by hand");
-        put(&client, session, path, "2").await;
-        client.post(&of(session, "sandbox/stop"), &json!({})).await.expect(StatusCode::NO_CONTENT);
-        assert_eq!(head(&client, session).await["dirty"], false, "{path}, asleep");
-        put(&client, session, path, "3").await;
-        client.post(&of(session, "unload"), &json!({})).await.expect(StatusCode::OK);
-        assert_eq!(head(&client, session).await["dirty"], false, "{path}, by its log");
-    }
+    let later = format!(
+        "run: mkdir -p build cached; echo '{tag}' > cached/CACHEDIR.TAG; echo 0 > cached/log; \
+         (until [ -e build/go ]; do sleep 0.05; done; echo 1 >> cached/log) > /dev/null 2>&1 &"
+    );
+    let first = client.run(session, &later).await;
+    let mut events = client.events(session, first.last().unwrap().seq).await;
+    put(&client, session, "build/go", "1").await;
+    events.until(|event| event.kind() == "file_changed" && event.json["path"] == "cached/log").await;
+    assert_eq!(head(&client, session).await["dirty"], true);
+    client.post(&of(session, "snapshot"), &json!({})).await.expect(StatusCode::OK);
+    assert_eq!(head(&client, session).await["dirty"], false, "a version by hand");
+    put(&client, session, "build/a.o", "1").await;
     // A run that starts says the same: it needs no version of its own.
-    client.run(session, "run: true").await;
     let before = head(&client, session).await["version"].clone();
-    put(&client, session, "cached/a.o", "4").await;
-    assert_eq!(*base(&client.run(session, "run: cat cached/a.o").await), before);
+    assert_eq!(*base(&client.run(session, "run: cat build/a.o").await), before);
+    put(&client, session, "build/a.o", "2").await;
+    client.post(&of(session, "sandbox/stop"), &json!({})).await.expect(StatusCode::NO_CONTENT);
+    assert_eq!(head(&client, session).await["dirty"], false, "asleep");
+    put(&client, session, "build/a.o", "3").await;
+    client.post(&of(session, "unload"), &json!({})).await.expect(StatusCode::OK);
+    assert_eq!(head(&client, session).await["dirty"], false, "by its log");
 }
