@@ -94,10 +94,13 @@ impl Trees {
     /// Only people's files: what an agent keeps in its home is full of times and ids.
     async fn compare(&self, snapshots: &Snapshots, recorded: &Recorded) -> Result<ComparedFiles, Failure> {
         let look = Look { snapshots, partition: &recorded.session.partition };
-        let left = look.differences(TreeId::empty(), self.recorded).await?;
-        let different = look.differences(self.recorded, self.replayed).await?;
+        let left = look.files(TreeId::empty(), self.recorded).await?;
+        let mut different = look.files(self.recorded, self.replayed).await?;
         let n_new = different.iter().filter(|one| one.change == Change::Added).count();
-        let n_all = left.len() + n_new;
+        let directories = look.empty_directories_that_differ(self.recorded, self.replayed).await?;
+        let n_all = left.len() + n_new + directories.len();
+        different.extend(directories);
+        different.sort_by(|a, b| a.path.cmp(&b.path));
         let (different, n_open) = match recorded.stop {
             Some(_) => self.without_open(&look, different).await?,
             None => (different, 0),
@@ -150,11 +153,23 @@ struct Look<'l> {
 }
 
 impl Look<'_> {
-    /// What is different in `to`: files, links, and directories with nothing in them, which no file tells of.
-    async fn differences(&self, from: TreeId, to: TreeId) -> Result<Vec<Difference>, Failure> {
+    /// Files and links that are different in `to`.
+    async fn files(&self, from: TreeId, to: TreeId) -> Result<Vec<Difference>, Failure> {
         let diff = self.snapshots.diff(self.partition, from, to, usize::MAX).await;
         let mut all = diff.map_err(damaged)?.differences;
+        all.retain(|one| is_peoples(one) && !is_index_of_git(&one.path));
+        Ok(all)
+    }
+
+    /// Directories with nothing in them, which no file tells of. They count where they differ: those that are the same are
+    /// the platform's own, such as `outputs`, in every session.
+    async fn empty_directories_that_differ(
+        &self,
+        from: TreeId,
+        to: TreeId,
+    ) -> Result<Vec<Difference>, Failure> {
         let (mut before, after) = (self.empty_directories(from).await?, self.empty_directories(to).await?);
+        let mut all = Vec::new();
         for (path, item) in after {
             match before.remove(&path) {
                 Some(other) if other.mode == item.mode => {}
@@ -162,8 +177,6 @@ impl Look<'_> {
             }
         }
         all.extend(before.into_iter().map(|(path, item)| of_directory(path, Some(item), None)));
-        all.retain(|one| is_peoples(one) && !is_index_of_git(&one.path));
-        all.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(all)
     }
 
