@@ -159,7 +159,7 @@ pub struct FileDiff {
     /// The lines that differ, as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The diff is cut, or the file is too long for one.
+    /// The diff is cut, or there was no room or no time for one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }

@@ -1,6 +1,9 @@
 //! How two versions differ: files, line by line where they are text, and what was said in between.
 
+use std::time::{Duration, Instant};
+
 use similar::TextDiff;
+use tokio::sync::Semaphore;
 use warren_domain::{Block, Conversations, Partition, Seq, SessionId};
 use warren_snapshots::{Difference, Item, ItemKind, TreeId};
 use warren_store::VersionRecord;
@@ -28,6 +31,19 @@ const LONGEST_ALL: usize = 2 << 20;
 /// A file with a zero byte so near its beginning is not text.
 const LOOKED_AT: usize = 8 << 10;
 
+/// How long lines are compared for one file, and for one answer: files after it are told of without lines.
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
+const LONGEST_LOOKS: Duration = Duration::from_secs(2);
+
+/// So many files are compared at once, whoever asked: it is all work, and others want the machine too.
+static PLACES: Semaphore = Semaphore::const_new(2);
+
+/// What an answer may still cost.
+struct Room {
+    bytes: usize,
+    time: Duration,
+}
+
 /// What is there of one side of a file.
 enum Side {
     Text(String),
@@ -48,11 +64,9 @@ impl SessionManager {
         let found = found.map_err(damaged)?.differences;
         let mut all = found.iter().filter(|difference| is_peoples(difference));
         let mut files = Vec::new();
-        let mut room = LONGEST_ALL;
+        let mut room = Room { bytes: LONGEST_ALL, time: LONGEST_LOOKS };
         for difference in all.by_ref().take(MOST_FILES) {
-            let file = self.file_diff(&partition, trees, difference, room).await?;
-            room = room.saturating_sub(file.diff.as_ref().map_or(0, String::len));
-            files.push(file);
+            files.push(self.file_diff(&partition, trees, difference, &mut room).await?);
         }
         let is_truncated = all.next().is_some();
         let blocks = self.blocks_between(session, from.seq, to.seq).await?;
@@ -64,18 +78,22 @@ impl SessionManager {
         partition: &Partition,
         trees: (TreeId, TreeId),
         difference: &Difference,
-        room: usize,
+        room: &mut Room,
     ) -> Result<FileDiff, SessionError> {
-        let before = self.side(partition, trees.0, difference.before.as_ref()).await?;
-        let after = self.side(partition, trees.1, difference.after.as_ref()).await?;
+        // What cannot be compared any more is only looked at.
+        let most = if room.is_full() { 0 } else { LONGEST_FILE };
+        let before = self.side(partition, trees.0, difference.before.as_ref(), most).await?;
+        let after = self.side(partition, trees.1, difference.after.as_ref(), most).await?;
         let path = outward(&difference.path);
         let is_binary = matches!(before, Side::Binary) || matches!(after, Side::Binary);
-        let (diff, is_truncated) = match (&before, &after) {
-            (Side::Text(before), Side::Text(after)) if room > 0 => {
-                let names = (difference.before.as_ref(), difference.after.as_ref());
-                lines(&path, (names.0.is_some(), before), (names.1.is_some(), after), room.min(LONGEST_DIFF))
+        let (diff, is_truncated) = match (before, after) {
+            (Side::Text(before), Side::Text(after)) if before == after => (None, false),
+            (Side::Text(before), Side::Text(after)) if !room.is_full() => {
+                let before = difference.before.is_some().then_some(before);
+                let after = difference.after.is_some().then_some(after);
+                room.compare(shown(&path), before, after).await?
             }
-            _ => (None, !is_binary),
+            _ => (None, !is_binary && !has_same_content(difference)),
         };
         let look = |item: &Option<Item>| item.as_ref().map(entry);
         Ok(FileDiff {
@@ -93,6 +111,7 @@ impl SessionManager {
         partition: &Partition,
         tree: TreeId,
         item: Option<&Item>,
+        most: u64,
     ) -> Result<Side, SessionError> {
         let Some(item) = item else { return Ok(Side::Text(String::new())) };
         match item.kind {
@@ -102,12 +121,35 @@ impl SessionManager {
             ItemKind::Directory => return Ok(Side::Text(String::new())),
             ItemKind::File => {}
         }
-        let read = self.shared.parts.snapshots.read_all(partition, tree, &item.path, LONGEST_FILE).await;
-        let Some(bytes) = read.map_err(damaged)? else { return Ok(Side::TooLong) };
+        let snapshots = &self.shared.parts.snapshots;
+        let read = snapshots.read_all(partition, tree, &item.path, most).await;
+        let Some(bytes) = read.map_err(damaged)? else {
+            let is_binary = self.begins_binary(partition, tree, item).await?;
+            return Ok(if is_binary { Side::Binary } else { Side::TooLong });
+        };
         if bytes[..bytes.len().min(LOOKED_AT)].contains(&0) {
             return Ok(Side::Binary);
         }
         Ok(String::from_utf8(bytes.to_vec()).map_or(Side::Binary, Side::Text))
+    }
+
+    /// Whether a file that is too long to be compared begins like one that is not text.
+    async fn begins_binary(
+        &self,
+        partition: &Partition,
+        tree: TreeId,
+        item: &Item,
+    ) -> Result<bool, SessionError> {
+        let beginning = Some(0..LOOKED_AT as u64);
+        let reader = self.shared.parts.snapshots.read(partition, tree, &item.path, beginning).await;
+        let mut reader = reader.map_err(damaged)?;
+        let mut bytes = Vec::new();
+        while let Some(piece) = reader.next().await.map_err(damaged)? {
+            bytes.extend_from_slice(&piece);
+        }
+        // A character that is cut at the end is no sign of anything.
+        let is_text = std::str::from_utf8(&bytes).err().is_none_or(|error| error.error_len().is_none());
+        Ok(bytes.contains(&0) || !is_text)
     }
 
     /// Blocks of the main conversation that are new after `from` and there at `to`.
@@ -132,42 +174,137 @@ impl SessionManager {
     }
 }
 
-/// A unified diff, and whether it was cut.
-fn lines(path: &str, before: (bool, &str), after: (bool, &str), room: usize) -> (Option<String>, bool) {
-    if before.1 == after.1 {
-        return (None, false);
+impl Room {
+    fn is_full(&self) -> bool {
+        self.bytes == 0 || self.time.is_zero()
     }
-    let name = |(is_there, _): (bool, &str), side| {
-        if is_there { format!("{side}/{path}") } else { "/dev/null".to_owned() }
-    };
-    let diff = TextDiff::configure().timeout(std::time::Duration::from_secs(1)).diff_lines(before.1, after.1);
-    let mut text =
-        diff.unified_diff().context_radius(3).header(&name(before, "a"), &name(after, "b")).to_string();
+
+    /// Compares two texts, on a thread where nobody waits for it.
+    async fn compare(
+        &mut self,
+        path: String,
+        before: Option<String>,
+        after: Option<String>,
+    ) -> Result<(Option<String>, bool), SessionError> {
+        // Closed never: it is static.
+        let _place = PLACES.acquire().await.ok();
+        let (bytes, time) = (self.bytes.min(LONGEST_DIFF), self.time.min(LONGEST_LOOK));
+        let compared = tokio::task::spawn_blocking(move || {
+            let began = Instant::now();
+            let compared = lines(&path, before.as_deref(), after.as_deref(), bytes, began + time);
+            (compared, began.elapsed())
+        });
+        let ((diff, is_cut), took) =
+            compared.await.map_err(|error| SessionError::internal("compare two versions", error))?;
+        self.bytes = self.bytes.saturating_sub(diff.len());
+        self.time = self.time.saturating_sub(took);
+        Ok((Some(diff), is_cut))
+    }
+}
+
+/// Whether only a file's mode is another.
+fn has_same_content(difference: &Difference) -> bool {
+    let hash = |item: &Option<Item>| item.as_ref().and_then(|item| item.hash);
+    hash(&difference.before).is_some() && hash(&difference.before) == hash(&difference.after)
+}
+
+/// A unified diff, and whether it was cut. `None` is a file that is not there. What differs after `until` is told as one.
+fn lines(
+    path: &str,
+    before: Option<&str>,
+    after: Option<&str>,
+    room: usize,
+    until: Instant,
+) -> (String, bool) {
+    let name = |text: Option<&str>, side| text.map_or("/dev/null".to_owned(), |_| format!("{side}/{path}"));
+    let (before_name, after_name) = (name(before, "a"), name(after, "b"));
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let diff = TextDiff::configure().deadline(until).diff_lines(before, after);
+    let mut text = diff.unified_diff().context_radius(3).header(&before_name, &after_name).to_string();
     let is_cut = text.len() > room;
     if is_cut {
         let end = text.floor_char_boundary(room);
         text.truncate(text[..end].rfind('\n').map_or(end, |newline| newline + 1));
     }
-    (Some(text), is_cut)
+    (text, is_cut)
+}
+
+/// A path in one line: a name with a line end in it would else be lines of a diff.
+fn shown(path: &str) -> String {
+    let mut shown = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
 }
 
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use std::time::{Duration, Instant};
+
+    use super::{LONGEST_ALL, LONGEST_LOOKS, Room, lines, shown};
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
 
     #[test]
     fn a_diff_is_unified_names_what_is_absent_and_is_cut_at_a_line() {
-        let (diff, is_cut) = lines("a.txt", (true, "one\ntwo\n"), (true, "one\n2\n"), 1000);
+        let (diff, is_cut) = lines("a.txt", Some("one\ntwo\n"), Some("one\n2\n"), 1000, soon());
         assert_eq!(
-            (diff.as_deref(), is_cut),
-            (Some("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"), false)
+            (diff.as_str(), is_cut),
+            ("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n", false)
         );
-        let (added, _) = lines("a.txt", (false, ""), (true, "x\n"), 1000);
-        assert!(added.is_some_and(|added| added.starts_with("--- /dev/null\n+++ b/a.txt\n")));
+        let (added, _) = lines("a.txt", None, Some("x\n"), 1000, soon());
+        assert!(added.starts_with("--- /dev/null\n+++ b/a.txt\n"), "{added}");
         let long: String = (0..1000).map(|n| format!("{n}\n")).collect();
-        let (cut, is_cut) = lines("a.txt", (false, ""), (true, &long), 200);
-        let cut = cut.expect("a diff");
+        let (cut, is_cut) = lines("a.txt", None, Some(&long), 200, soon());
         assert!(is_cut && cut.len() <= 200 && cut.ends_with('\n'), "{cut}");
-        assert_eq!(lines("a.txt", (true, "same"), (true, "same"), 10), (None, false));
+    }
+
+    #[test]
+    fn a_name_forges_no_lines_of_a_diff() {
+        let name = shown("a\n+++ b/etc/passwd\n@@ -1 +1 @@\u{1b}[2J ü");
+        assert_eq!(name, "a\\n+++ b/etc/passwd\\n@@ -1 +1 @@\\u{1b}[2J ü");
+        let (diff, _) = lines(&name, Some("1\n"), Some("2\n"), 1000, soon());
+        assert_eq!(diff.lines().count(), 5, "{diff}");
+    }
+
+    /// Short lines of few kinds are what takes longest.
+    fn noise(seed: u64, n_lines: u64) -> String {
+        let mut state = seed;
+        let mut line = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            format!("{}\n", (state >> 33) % 1000)
+        };
+        (0..n_lines).map(|_| line()).collect()
+    }
+
+    #[tokio::test]
+    async fn files_share_the_time_of_an_answer_and_nobody_else_waits_meanwhile() {
+        let mut room = Room { bytes: LONGEST_ALL, time: LONGEST_LOOKS };
+        let (before, after) = (noise(1, 100_000), noise(2, 100_000));
+        let mut n_compared = 0;
+        let compared = async {
+            while !room.is_full() && n_compared < 30 {
+                let texts = (Some(before.clone()), Some(after.clone()));
+                room.compare("a".to_owned(), texts.0, texts.1).await.expect("compared");
+                n_compared += 1;
+            }
+        };
+        let mut n_ticks = 0;
+        let ticking = async {
+            loop {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                n_ticks += 1;
+            }
+        };
+        tokio::select! {
+            () = compared => {}
+            () = ticking => {}
+        }
+        assert!(n_compared < 30, "each took as long as it liked");
+        assert!(n_ticks > 10, "the thread of everybody was taken: {n_ticks}");
+        assert!(room.is_full());
     }
 }
