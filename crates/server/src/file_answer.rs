@@ -41,16 +41,12 @@ pub(crate) async fn answer(
             return Err(Failure::bad_request(format!("`{}` is not a regular file", entry.path)));
         }
         let tag = etag(&entry);
-        if text(headers, header::IF_NONE_MATCH).is_some_and(|known| names(known, &tag)) {
+        if is_known(headers, &tag) {
             let mut response = StatusCode::NOT_MODIFIED.into_response();
             describe(response.headers_mut(), &entry, &tag, shown);
             return Ok(response);
         }
-        let is_same = text(headers, header::IF_RANGE).is_none_or(|known| known == tag);
-        let wanted = text(headers, header::RANGE)
-            .filter(|_| is_same)
-            .and_then(|range| Range::parse(range, entry.size_bytes));
-        match wanted {
+        match wanted(headers, &tag, entry.size_bytes) {
             None => break,
             Some(Range::Beyond) => return Ok(beyond(entry.size_bytes)),
             Some(Range::Part { first, last }) => {
@@ -110,7 +106,19 @@ where
     })
 }
 
-fn beyond(size: u64) -> Response {
+/// Whether the client has the file in this state already.
+pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    text(headers, header::IF_NONE_MATCH).is_some_and(|known| names(known, tag))
+}
+
+/// The part that the client wants, if not all of it: of a file that changed since it got the others, all.
+pub(crate) fn wanted(headers: &HeaderMap, tag: &str, size: u64) -> Option<Range> {
+    let is_same = text(headers, header::IF_RANGE).is_none_or(|known| known == tag);
+    text(headers, header::RANGE).filter(|_| is_same).and_then(|range| Range::parse(range, size))
+}
+
+/// There are no such bytes.
+pub(crate) fn beyond(size: u64) -> Response {
     let mut response =
         Failure::new(ErrorCode::RangeNotSatisfiable, format!("the file has {size} bytes")).into_response();
     put(response.headers_mut(), header::CONTENT_RANGE, &format!("bytes */{size}"));
@@ -152,7 +160,7 @@ fn names(list: &str, tag: &str) -> bool {
 
 /// The part of a file that is asked for.
 #[derive(Debug, PartialEq, Eq)]
-enum Range {
+pub(crate) enum Range {
     Part { first: u64, last: u64 },
     Beyond,
 }

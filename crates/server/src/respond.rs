@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-pub(crate) use pieces::{Ranged, file, no_such_range, not_modified, range, zipped};
+pub(crate) use pieces::{file, not_modified, zipped};
 
 /// What a handler gives back.
 pub(crate) type Answer = Result<Response, Failure>;

@@ -10,6 +10,7 @@ use crate::{
     choke::Call,
     convert::{self, versions as told},
     failure::Failure,
+    file_answer::{self, Range},
     respond::{self, Answer},
 };
 
@@ -65,17 +66,16 @@ pub(crate) async fn file(call: Call) -> Answer {
     let files = call.runtime().version_files();
     let whole = files.version_file(session, version, path, None).await?;
     let tag = format!("\"{}\"", whole.hash);
-    if call.header("if-none-match").is_some_and(|known| known.split(',').any(|one| one.trim() == tag)) {
+    if file_answer::is_known(call.headers(), &tag) {
         return respond::not_modified(&tag);
     }
-    let range = respond::range(call.header("range"), whole.size_bytes);
-    match range {
-        respond::Ranged::Whole => respond::file(StatusCode::OK, whole, &tag),
-        respond::Ranged::Part(range) => {
-            let part = files.version_file(session, version, path, Some(range)).await?;
+    match file_answer::wanted(call.headers(), &tag, whole.size_bytes) {
+        None => respond::file(StatusCode::OK, whole, &tag),
+        Some(Range::Part { first, last }) => {
+            let part = files.version_file(session, version, path, Some(first..last + 1)).await?;
             respond::file(StatusCode::PARTIAL_CONTENT, part, &tag)
         }
-        respond::Ranged::Outside => Ok(respond::no_such_range(whole.size_bytes)),
+        Some(Range::Beyond) => Ok(file_answer::beyond(whole.size_bytes)),
     }
 }
 

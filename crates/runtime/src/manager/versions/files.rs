@@ -13,7 +13,7 @@ use crate::{
     manager::SessionManager,
     session::{
         expired,
-        tree::{inward, outward, tree_id},
+        tree::{WORKSPACE_ROOT, inward, outward, tree_id},
     },
 };
 
@@ -30,7 +30,7 @@ impl VersionFiles for SessionManager {
         match self.shared.parts.snapshots.list(&partition, tree, &wanted).await {
             Ok(items) => Ok(items.iter().map(entry).collect()),
             // A session without any files still has a workspace.
-            Err(ReadTreeError::NotFound { .. }) if path.is_empty() => Ok(Vec::new()),
+            Err(ReadTreeError::NotFound { .. }) if wanted == WORKSPACE_ROOT => Ok(Vec::new()),
             Err(error) => Err(unread(path, error)),
         }
     }
@@ -62,9 +62,8 @@ impl VersionFiles for SessionManager {
         version: Version,
     ) -> Result<Box<dyn Pieces>, SessionError> {
         let (partition, tree) = self.tree(session, version).await?;
-        let workspace = crate::session::tree::WORKSPACE_ROOT;
         let snapshots = &self.shared.parts.snapshots;
-        let archive = match snapshots.archive(&partition, tree, workspace).await {
+        let archive = match snapshots.archive(&partition, tree, WORKSPACE_ROOT).await {
             // A session without any files has an empty archive.
             Err(ReadTreeError::NotFound { .. }) => snapshots.archive(&partition, TreeId::empty(), "").await,
             other => other,
