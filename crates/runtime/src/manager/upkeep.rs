@@ -269,7 +269,9 @@ fn superfluous(all: &[VersionRecord], retention: &Retention, now: Timestamp) -> 
         let at = version.created_at.as_millis();
         let is_last_of_day = at >= horizon && days.insert(at.div_euclid(DAY));
         let is_kept = n < retention.versions as usize || is_last_of_day || version.label.is_some();
-        if !is_kept && !version.expired {
+        // What has nothing of its own costs nothing: the beginning of most sessions.
+        let costs_something = version.tree.is_some() || version.memory.is_some();
+        if !is_kept && !version.expired && costs_something {
             found.push(version.version);
         }
     }
@@ -293,7 +295,7 @@ fn stand_in(dropped: &[LogEntry]) -> Option<LogEntry> {
 mod tests {
     use std::time::Duration;
 
-    use warren_domain::{SessionId, Timestamp, Version};
+    use warren_domain::{BlobHash, SessionId, Timestamp, Version};
     use warren_store::VersionRecord;
 
     use super::{DAY, superfluous};
@@ -304,12 +306,13 @@ mod tests {
             version: Version(number),
             created_at: Timestamp::from_millis(day * DAY + i64::try_from(number).expect("small")),
             label: label.map(str::to_owned),
+            tree: Some(BlobHash("a tree".to_owned())),
             ..empty_version(SessionId(uuid::Uuid::nil()))
         }
     }
 
     #[test]
-    fn the_last_ones_the_last_of_each_day_and_those_with_a_label_are_kept() {
+    fn the_last_ones_the_last_of_each_day_those_with_a_label_and_those_without_anything_are_kept() {
         let retention = Retention {
             versions: 2,
             daily_days: 10,
@@ -327,6 +330,7 @@ mod tests {
             version(4, 95, Some("kept")),
             version(3, 50, None),
             version(2, 50, Some("kept")),
+            VersionRecord { tree: None, ..version(0, 50, None) },
         ];
         let now = Timestamp::from_millis(100 * DAY + 1000);
         assert_eq!(superfluous(&all, &retention, now), [Version(7), Version(5), Version(3)]);
