@@ -130,6 +130,15 @@ impl Client {
         self.read(self.request(Method::POST, path).json(body)).await
     }
 
+    /// Has something done that takes as long as there are files: whoever gives up waiting does not stop it.
+    pub(crate) async fn post_long<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, CallError> {
+        self.read_long(self.request(Method::POST, path).json(body)).await
+    }
+
     pub(crate) async fn put<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -148,13 +157,13 @@ impl Client {
         response.bytes().await.map_err(|source| self.unreachable(source))
     }
 
-    /// Sends bytes of any kind.
+    /// Sends bytes of any kind. They may take their time.
     pub(crate) async fn put_bytes<T: DeserializeOwned>(
         &self,
         path: &str,
         body: Vec<u8>,
     ) -> Result<T, CallError> {
-        self.read(self.request(Method::PUT, path).body(body)).await
+        self.read_long(self.request(Method::PUT, path).body(body)).await
     }
 
     /// Sends files as a form. They may take their time.
@@ -164,10 +173,7 @@ impl Client {
         form: Form,
     ) -> Result<T, CallError> {
         let request = self.request(Method::POST, path).header(header::CONTENT_TYPE, form.media);
-        let response = self.call(request.body(form.body)).await?;
-        let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
-        serde_json::from_slice(&body)
-            .map_err(|source| CallError::Unreadable { url: self.url.clone(), source })
+        self.read_long(request.body(form.body)).await
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -179,7 +185,11 @@ impl Client {
     }
 
     async fn read<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
-        let response = self.call(request.timeout(PATIENCE)).await?;
+        self.read_long(request.timeout(PATIENCE)).await
+    }
+
+    async fn read_long<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
+        let response = self.call(request).await?;
         let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
         serde_json::from_slice(&body)
             .map_err(|source| CallError::Unreadable { url: self.url.clone(), source })

@@ -17,7 +17,7 @@ use warren_domain::{
 };
 
 use files::Files;
-pub(crate) use paint::{Paint, clean};
+pub(crate) use paint::{Paint, clean, one_line};
 use prose::{Prose, Voice};
 pub(crate) use quantities::{duration, size, usage_line};
 use tools::Tools;

@@ -15,6 +15,7 @@ mod suite {
     pub(crate) mod chat;
     pub(crate) mod cli;
     pub(crate) mod commands;
+    pub(crate) mod comparing;
     pub(crate) mod egress;
     pub(crate) mod files;
     pub(crate) mod forks;

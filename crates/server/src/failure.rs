@@ -41,7 +41,8 @@ impl Failure {
     }
 
     pub(crate) fn not_found(kind: &str, id: impl fmt::Display) -> Self {
-        Self::new(ErrorCode::NotFound, format!("there is no {kind} `{id}`"))
+        let hint = listed(kind).map(str::to_owned);
+        Self { hint, ..Self::new(ErrorCode::NotFound, format!("there is no {kind} `{id}`")) }
     }
 
     /// A failure of ours: the client learns only that there was one.
@@ -116,6 +117,16 @@ impl IntoResponse for Failure {
     }
 }
 
+/// Where to look for what there is instead.
+fn listed(kind: &str) -> Option<&'static str> {
+    match kind {
+        "session" => Some("`warren sessions list`, or `GET /api/sessions`, shows those that are there"),
+        "version" => Some("`warren versions SESSION`, or `GET …/versions`, shows those that are there"),
+        "run" => Some("`GET …/runs` shows those that are there"),
+        _ => None,
+    }
+}
+
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         if error.code() == ErrorCode::Internal {
@@ -124,6 +135,9 @@ impl From<SessionError> for Failure {
         let mut failure = Failure::new(error.code(), error.to_string());
         if let SessionError::Rejected(Rejection::VersionConflict { latest, .. }) = &error {
             failure.current_version = Some(*latest);
+        }
+        if let SessionError::NotFound { kind, .. } = &error {
+            failure.hint = listed(kind).map(str::to_owned);
         }
         match error.hint() {
             Some(hint) => failure.hint(hint),
@@ -183,6 +197,16 @@ mod tests {
         assert!(!told.contains("disk") && !told.contains("log of"), "{told}");
         let logged = failure.chain().expect("a cause");
         assert_eq!(logged, "failed to read the log: disk on fire at /secret/path");
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_with_where_to_look_whoever_noticed() {
+        for kind in ["session", "version", "run"] {
+            let ours = Failure::not_found(kind, "x").tell(&TOLD);
+            let theirs = Failure::from(SessionError::NotFound { kind, id: "x".to_owned() }).tell(&TOLD);
+            assert_eq!(ours, theirs, "who may not see it must not learn that it is there");
+            assert!(ours.hint.is_some_and(|hint| hint.contains("shows those that are there")), "{kind}");
+        }
     }
 
     #[test]

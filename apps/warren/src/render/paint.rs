@@ -48,6 +48,15 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
+/// A name on a line of its own: one with a line end in it would else be lines of its own making.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Paint, clean};

@@ -9,12 +9,13 @@ use crate::{
     cli,
     client::Client,
     connect::with_server,
+    conversation::find,
     render::clean,
     report::{Advised, Outcome},
     setting::Setting,
     table::Table,
     terminal::Terminal,
-    verbs::files::{print, session_of},
+    verbs::files::print,
 };
 
 /// Runs the verb.
@@ -25,7 +26,7 @@ pub(crate) async fn run(setting: &Setting, args: cli::Artifacts, terminal: &mut 
 async fn act(client: &Client, args: cli::Artifacts, terminal: &mut Terminal) -> Result<()> {
     match args {
         cli::Artifacts::List { session, json } => {
-            let path = format!("/api/sessions/{}/artifacts", session_of(client, &session).await?);
+            let path = format!("/api/sessions/{}/artifacts", find(client, &session).await?);
             let answer: Box<RawValue> = client.get(&path).await?;
             if json {
                 terminal.line(answer.get())?;
@@ -35,12 +36,12 @@ async fn act(client: &Client, args: cli::Artifacts, terminal: &mut Terminal) -> 
             }
         }
         cli::Artifacts::Get { session, artifact } => {
-            let session = session_of(client, &session).await?;
+            let session = find(client, &session).await?;
             let path = format!("/api/sessions/{session}/artifacts/{}/content", id(&artifact)?);
             print(&client.bytes(&path).await?)?;
         }
         cli::Artifacts::Open { session, artifact, json } => {
-            let session = session_of(client, &session).await?;
+            let session = find(client, &session).await?;
             let path = format!("/api/sessions/{session}/artifacts/{}/preview", id(&artifact)?);
             let answer: Box<RawValue> = client.post(&path, &json!({})).await?;
             let link: PreviewLink = serde_json::from_str(answer.get())?;

@@ -4,15 +4,15 @@ use std::io::{Read as _, Write as _};
 
 use anyhow::{Context as _, Result};
 use serde_json::value::RawValue;
-use warren_domain::SessionId;
 use warren_wire::{FileItem, FileListing};
 
 use crate::{
     cli,
     client::Client,
     connect::with_server,
-    render::clean,
-    report::{Advised, Outcome},
+    conversation::find,
+    render::one_line,
+    report::Outcome,
     setting::Setting,
     table::Table,
     terminal::{OutputError, Terminal},
@@ -26,8 +26,7 @@ pub(crate) async fn run(setting: &Setting, args: cli::Files, terminal: &mut Term
 async fn act(client: &Client, args: cli::Files, terminal: &mut Terminal) -> Result<()> {
     match args {
         cli::Files::List { session, path, json } => {
-            let place =
-                format!("/api/sessions/{}/fs?path={}", session_of(client, &session).await?, query(&path));
+            let place = format!("/api/sessions/{}/fs?path={}", find(client, &session).await?, query(&path));
             let answer: Box<RawValue> = client.get(&place).await?;
             if json {
                 terminal.line(answer.get())?;
@@ -37,21 +36,20 @@ async fn act(client: &Client, args: cli::Files, terminal: &mut Terminal) -> Resu
             }
         }
         cli::Files::Get { session, path } => {
-            let session = session_of(client, &session).await?;
+            let session = find(client, &session).await?;
             print(&client.bytes(&format!("/api/sessions/{session}/fs/read?path={}", query(&path))).await?)?;
         }
         cli::Files::Put { session, path, json } => {
             let mut content = Vec::new();
             std::io::stdin().read_to_end(&mut content).context("failed to read standard input")?;
-            let place =
-                format!("/api/sessions/{}/fs?path={}", session_of(client, &session).await?, query(&path));
+            let place = format!("/api/sessions/{}/fs?path={}", find(client, &session).await?, query(&path));
             let answer: Box<RawValue> = client.put_bytes(&place, content).await?;
             if json {
                 terminal.line(answer.get())?;
             }
         }
         cli::Files::Rm { session, path } => {
-            let session = session_of(client, &session).await?;
+            let session = find(client, &session).await?;
             client.delete(&format!("/api/sessions/{session}/fs?path={}", query(&path))).await?;
         }
     }
@@ -65,24 +63,10 @@ pub(super) fn table(entries: Vec<FileItem>) -> Table<4> {
             entry.kind,
             entry.size_bytes.to_string(),
             entry.modified_at.to_string(),
-            clean(&entry.path),
+            one_line(&entry.path),
         ]);
     }
     table
-}
-
-/// The session of an id, or the newest one.
-pub(crate) async fn session_of(client: &Client, text: &str) -> Result<SessionId> {
-    let advice = "`warren sessions list` shows the ids";
-    if text != "last" {
-        return text
-            .parse()
-            .map_err(|_| Advised::new(format!("`{text}` is not a session's id"), advice).into());
-    }
-    let newest = client.session_newest().await?;
-    newest
-        .map(|session| session.session_id)
-        .ok_or_else(|| Advised::new("there is no session yet", advice).into())
 }
 
 /// A text as a query has it.

@@ -13,7 +13,7 @@ use crate::{
     client::Client,
     connect::with_server,
     conversation::find,
-    render::{Paint, clean},
+    render::{Paint, clean, one_line},
     report::{Advised, Outcome},
     setting::Setting,
     table::Table,
@@ -44,7 +44,8 @@ pub(crate) async fn restore(
     with_server(setting, async |client| {
         let session = find(client, &args.session).await?;
         let body = SessionRestore { version: version(&args.version)? };
-        let answer: Box<RawValue> = client.post(&format!("/api/sessions/{session}/restore"), &body).await?;
+        let answer: Box<RawValue> =
+            client.post_long(&format!("/api/sessions/{session}/restore"), &body).await?;
         say(&answer, args.json, terminal, |made| {
             format!("version {} is version {} once more", made.version, body.version)
         })
@@ -61,7 +62,7 @@ pub(crate) async fn snapshot(
     with_server(setting, async |client| {
         let session = find(client, &args.session).await?;
         let path = format!("/api/sessions/{session}/snapshot");
-        let answer: Box<RawValue> = client.post(&path, &serde_json::json!({})).await?;
+        let answer: Box<RawValue> = client.post_long(&path, &serde_json::json!({})).await?;
         say(&answer, args.json, terminal, |made| format!("the latest version is {}", made.version))
     })
     .await
@@ -160,7 +161,11 @@ async fn show_diff(client: &Client, args: &cli::Diff, terminal: &mut Terminal) -
         1 => "1 new block".to_owned(),
         n => format!("{n} new blocks"),
     };
-    let line = format!("v{} → v{}: {} files, {said}", diff.from, diff.to, diff.files.len());
+    let files = match diff.files.len() {
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    };
+    let line = format!("v{} → v{}: {files}, {said}", diff.from, diff.to);
     Ok(terminal.line(&paint.dim(&line))?)
 }
 
@@ -178,7 +183,7 @@ async fn diff_path(client: &Client, session: SessionId, args: &cli::Diff) -> Res
 }
 
 fn file_text(file: &FileDiff, paint: Paint) -> String {
-    let path = clean(&file.path);
+    let path = one_line(&file.path);
     let mark = match file.change {
         TreeChange::Added => "added",
         TreeChange::Removed => "removed",
@@ -191,14 +196,27 @@ fn file_text(file: &FileDiff, paint: Paint) -> String {
             text.push_str(&clean(line));
             text.push('\n');
         }),
-        None if file.binary => text.push_str(&paint.dim("(not text)\n")),
-        None if file.truncated => text.push_str(&paint.dim("(too long to be shown)\n")),
-        None => text.push_str(&paint.dim("(same content)\n")),
+        None => text.push_str(&paint.dim(&format!("({})\n", without_lines(file)))),
     }
     if file.truncated && file.diff.is_some() {
         text.push_str(&paint.dim("(cut here)\n"));
     }
     text
+}
+
+/// What there is to say of a file that has no lines to show.
+fn without_lines(file: &FileDiff) -> String {
+    let modes =
+        file.before.as_ref().zip(file.after.as_ref()).map(|(before, after)| (before.mode, after.mode));
+    let is_same = file.before.as_ref().map(|it| &it.hash) == file.after.as_ref().map(|it| &it.hash);
+    match modes {
+        Some((before, after)) if is_same && before != after => format!("mode {before:04o} → {after:04o}"),
+        _ if file.binary => "not text".to_owned(),
+        _ if file.truncated => "too much to be shown".to_owned(),
+        None if file.kind == "file" => "empty".to_owned(),
+        None => file.kind.clone(),
+        Some(_) => "same content".to_owned(),
+    }
 }
 
 async fn make_fork(client: &Client, args: &cli::Fork, terminal: &mut Terminal) -> Result<()> {
@@ -209,7 +227,7 @@ async fn make_fork(client: &Client, args: &cli::Fork, terminal: &mut Terminal) -
         agent_type: args.agent.as_deref().map(Into::into),
         profile: args.profile.as_deref().map(Into::into),
     };
-    let answer: Box<RawValue> = client.post(&format!("/api/sessions/{session}/fork"), &body).await?;
+    let answer: Box<RawValue> = client.post_long(&format!("/api/sessions/{session}/fork"), &body).await?;
     if args.json {
         return Ok(terminal.line(answer.get())?);
     }
@@ -224,22 +242,66 @@ async fn make_fork(client: &Client, args: &cli::Fork, terminal: &mut Terminal) -
 
 /// `7` or `v7`.
 fn version(text: &str) -> Result<Version> {
-    let number = text.trim().trim_start_matches('v').parse();
+    let text = text.trim();
+    let digits = text.strip_prefix('v').unwrap_or(text);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.parse().ok().filter(|_| is_number);
     let advice = "a version is a number, such as `7` or `v7`; `warren versions` lists them";
-    Ok(Version(number.map_err(|_| Advised::new(format!("`{text}` is not a version"), advice))?))
+    Ok(Version(number.ok_or_else(|| Advised::new(format!("`{text}` is not a version"), advice))?))
 }
 
 #[cfg(test)]
 mod tests {
-    use warren_domain::{FileCounts, Version};
+    use warren_domain::{BlobHash, FileCounts, Version};
+    use warren_wire::{FileDiff, FileLook, TreeChange};
 
-    use super::{files, version};
+    use super::{file_text, files, version};
+    use crate::render::Paint;
 
     #[test]
     fn a_version_is_a_number_with_or_without_its_letter() {
         assert_eq!(version("7").ok(), Some(Version(7)));
         assert_eq!(version("v12").ok(), Some(Version(12)));
-        assert!(version("latest").is_err() && version("").is_err());
+        for wrong in ["latest", "", "v", "vv1", "v-1", "+1", "1.0"] {
+            assert!(version(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    fn look(content: &str, mode: u32) -> FileLook {
+        FileLook { size_bytes: content.len() as u64, hash: BlobHash(content.to_owned()), mode }
+    }
+
+    fn file(change: TreeChange, before: Option<FileLook>, after: Option<FileLook>) -> FileDiff {
+        FileDiff {
+            path: "a\n+++ b/x".to_owned(),
+            change,
+            kind: "file".to_owned(),
+            binary: false,
+            before,
+            after,
+            diff: None,
+            truncated: false,
+        }
+    }
+
+    #[test]
+    fn a_file_without_lines_to_show_says_what_became_of_it() {
+        let added = file(TreeChange::Added, None, Some(look("", 0o644)));
+        let removed = file(TreeChange::Removed, Some(look("", 0o644)), None);
+        let mode = file(TreeChange::Changed, Some(look("x", 0o644)), Some(look("x", 0o755)));
+        let directory = FileDiff { kind: "directory".to_owned(), ..added.clone() };
+        let binary = FileDiff { binary: true, ..mode.clone() };
+        let long = FileDiff { truncated: true, after: Some(look("y", 0o644)), ..mode.clone() };
+        for (file, expect) in [
+            (added, "a\\n+++ b/x added\n(empty)\n"),
+            (removed, "a\\n+++ b/x removed\n(empty)\n"),
+            (directory, "a\\n+++ b/x added\n(directory)\n"),
+            (mode, "a\\n+++ b/x changed\n(mode 0644 → 0755)\n"),
+            (binary, "a\\n+++ b/x changed\n(mode 0644 → 0755)\n"),
+            (long, "a\\n+++ b/x changed\n(too much to be shown)\n"),
+        ] {
+            assert_eq!(file_text(&file, Paint::Plain), expect);
+        }
     }
 
     #[test]
