@@ -25,8 +25,8 @@ mod form;
 mod hosts;
 mod query;
 mod respond;
-mod socket;
 mod rest;
+mod socket;
 mod sse;
 mod upload;
 

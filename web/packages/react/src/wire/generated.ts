@@ -926,7 +926,7 @@ export interface components {
             kind: string;
             /** @description Relative to the workspace; or absolute in the sandbox, if it is not in the workspace. */
             path: string;
-            /** @description The diff is cut, or the file is too long for one. */
+            /** @description The diff is cut, or there was no room or no time for one. */
             truncated?: boolean;
         };
         /** @description One thing in a directory. */
