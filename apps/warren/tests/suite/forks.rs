@@ -130,7 +130,7 @@ async fn a_fork_says_what_it_does_not_have_and_is_whose_it_was_made_by() {
     let (same, forked) = fork(&client, session, json!({})).await;
     assert_eq!(forked["loss"], Value::Null, "{forked:#}");
     assert_eq!(forked["name"], format!("{} (fork)", "n".repeat(193)));
-    let detail = client.get(&of(same, "").trim_end_matches('/').to_owned()).await.expect(StatusCode::OK);
+    let detail = client.get(of(same, "").trim_end_matches('/')).await.expect(StatusCode::OK);
     assert_eq!(detail["options"]["model"], "demo-large");
 
     let put = client.request(Method::PUT, &of(session, "fs?path=a.txt")).body("2");
@@ -141,7 +141,7 @@ async fn a_fork_says_what_it_does_not_have_and_is_whose_it_was_made_by() {
     let [memory, model, files] = &loss[..] else { panic!("{loss:#?}") };
     assert!(memory.contains("remembers") && model.contains("`demo-large`"), "{loss:#?}");
     assert!(files.contains("in no version") && files.contains("version 1"), "{loss:#?}");
-    let detail = client.get(&of(other, "").trim_end_matches('/').to_owned()).await.expect(StatusCode::OK);
+    let detail = client.get(of(other, "").trim_end_matches('/')).await.expect(StatusCode::OK);
     assert_eq!(detail["options"]["model"], Value::Null);
     let (_, forked) = fork(&client, session, json!({"version": 1})).await;
     assert_eq!(forked["loss"], Value::Null, "whoever names a version knows");
