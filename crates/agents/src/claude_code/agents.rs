@@ -51,6 +51,11 @@ pub(super) fn agent_answer(answer: ToolAnswer, beside: Option<&[u8]>) -> AgentAn
     AgentAnswer { agent_id: report.agent_id, fate }
 }
 
+/// Whether what is said beside an answer is of a subagent.
+pub(super) fn is_of_subagent(beside: Option<&[u8]>) -> bool {
+    beside.and_then(read::<AgentReport>).is_some_and(|report| report.agent_id.is_some())
+}
+
 /// The report itself, out of what is wrapped around it for the model that asked.
 fn reported(content: Value) -> Value {
     let texts: Vec<&str> = match &content {

@@ -225,6 +225,21 @@ fn what_was_spent_is_told_by_versions_that_stream_nothing() {
     assert_eq!((spent.input_tokens, spent.output_tokens), (40, 194));
 }
 
+#[test]
+fn a_transcript_that_ends_with_any_of_its_lines_has_no_block_that_the_whole_does_not_have() {
+    for recording in recordings() {
+        let whole = recording.parsed();
+        let known: HashSet<&BlockId> = whole.conversations.main().iter().map(Block::id).collect();
+        let ends = recording.main.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        for (at, _) in ends {
+            let parsed = claude().parse(&recording.main[..=at], &recording.subagents);
+            let strange: Vec<&BlockId> =
+                parsed.conversations.main().iter().map(Block::id).filter(|id| !known.contains(id)).collect();
+            assert!(strange.is_empty(), "{strange:?} of {} cut at {at}", recording.name());
+        }
+    }
+}
+
 /// A recording, two numbers to choose places in it by, and something that is not in it.
 fn choices() -> impl Strategy<Value = (usize, usize, Vec<u8>)> {
     (any::<usize>(), any::<usize>(), proptest::collection::vec(any::<u8>(), 0..64))

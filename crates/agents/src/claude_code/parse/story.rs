@@ -7,7 +7,7 @@ use super::{
     names::{ByName, key},
 };
 use crate::claude_code::{
-    agents::{Ending, Fate, agent_answer, end_block},
+    agents::{Ending, Fate, agent_answer, end_block, is_of_subagent},
     blocks::{self, Author, Counts, Origin, Said, ToolAnswer, author, said},
     native::{Attachment, CompactMetadata, Kind, Line, Part, QUIET_SYSTEM, SYNTHETIC, Tokens},
     scan::{read, text},
@@ -303,8 +303,11 @@ impl Story {
                 }
             }
             _ => {
+                // That of a subagent's call is no block, whether its call comes or the transcript ends here.
+                if !is_of_subagent(beside) {
+                    self.held.push((owner, answer.clone().block(at)));
+                }
                 let beside = beside.map(<[u8]>::to_vec);
-                self.held.push((owner, answer.clone().block(at)));
                 if self.early.len() == MAX_EARLY {
                     self.early.remove(0);
                 }
