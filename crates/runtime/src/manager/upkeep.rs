@@ -80,12 +80,20 @@ impl SessionManager {
                 return Err(ReadError { doing: "take the lease on upkeep", source }.into());
             }
         };
-        let finished = self.expire_and_collect(done, now).await;
+        let finished = self.collect_and_expire(done, now).await;
         store.leases.release(UPKEEP, &options.node, granted.fence).await?;
         finished
     }
 
-    async fn expire_and_collect(&self, done: &mut Done, now: Timestamp) -> Result<(), UpkeepError> {
+    /// Collects first: what is let go of in this round stays until the next, and with it what another server needs that was
+    /// just going back to it.
+    async fn collect_and_expire(&self, done: &mut Done, now: Timestamp) -> Result<(), UpkeepError> {
+        let projects = self.shared.parts.store.projects.projects(None).await?;
+        let partitions: HashSet<Partition> = projects.into_iter().map(|project| project.partition).collect();
+        for partition in &partitions {
+            self.collect(partition, now).await;
+        }
+        let spaces = self.collect_spaces(now).await;
         let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
         loop {
             let page = self.shared.parts.store.sessions.sessions(&query).await?;
@@ -98,16 +106,9 @@ impl SessionManager {
             }
             query.before = page.items.last().map(|session| session.session_id);
             if !page.more {
-                break;
+                return Ok(spaces?);
             }
         }
-        let projects = self.shared.parts.store.projects.projects(None).await?;
-        let partitions: HashSet<Partition> = projects.into_iter().map(|project| project.partition).collect();
-        for partition in &partitions {
-            self.collect(partition, now).await;
-        }
-        self.collect_spaces(now).await?;
-        Ok(())
     }
 
     async fn look_after(
