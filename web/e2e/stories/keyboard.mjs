@@ -176,10 +176,13 @@ export const STORIES = [
       for (let n = 0; n < 12 && !(await page.getByRole("option", { name: /Hands off/, selected: true }).count()); n++) await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Hands off", exact: true }).waitFor();
+      // Keys are the palette's as long as it is there.
+      await page.waitForFunction(() => document.querySelector("dialog[open]") === null);
+      const shown = await page.evaluate(() => document.querySelectorAll("aside.panel").length);
       await page.keyboard.press("Control+.");
-      const before = await panel.count();
+      await page.waitForFunction((was) => document.querySelectorAll("aside.panel").length !== was, shown);
       await page.keyboard.press("Control+.");
-      await page.waitForFunction((was) => document.querySelectorAll("aside.panel").length !== was, before);
+      await page.waitForFunction((was) => document.querySelectorAll("aside.panel").length === was, shown);
       await leaveField(page);
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keys" }).waitFor();

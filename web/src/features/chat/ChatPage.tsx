@@ -93,7 +93,13 @@ function Loaded({ sessionId, tab, subagent }: Props) {
     togglePanel: () => setPanel(!panel),
     compare: () => showTab("versions"),
   };
-  useEffect(() => () => void (page.session.current = null), [page]);
+  // Whoever leaves may do so after the next one has come, and must not take its keys along.
+  useEffect(
+    () => () => {
+      if (page.session.current?.sessionId === sessionId) page.session.current = null;
+    },
+    [page, sessionId],
+  );
   useEffect(() => {
     document.title = `${nameOf(session)} · Warren`;
     return () => void (document.title = "Warren");
