@@ -2,6 +2,7 @@
 import { STORIES as door } from "./stories/door.mjs";
 import { STORIES as work } from "./stories/work.mjs";
 import { STORIES as asking } from "./stories/asking.mjs";
+import { STORIES as typing } from "./stories/typing.mjs";
 import { STORIES as outcome } from "./stories/outcome.mjs";
 import { STORIES as viewers } from "./stories/viewers.mjs";
 import { STORIES as trouble } from "./stories/trouble.mjs";
@@ -11,4 +12,4 @@ import { STORIES as widths } from "./stories/widths.mjs";
 import { STORIES as cut } from "./stories/cut.mjs";
 import { STORIES as overlays } from "./stories/overlays.mjs";
 
-export const STORIES = [...door, ...work, ...asking, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays];
+export const STORIES = [...door, ...work, ...asking, ...typing, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays];

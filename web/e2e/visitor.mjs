@@ -111,6 +111,14 @@ export class Visitor {
     await this.page.keyboard.press(how);
   }
 
+  /** Goes to the agent's request by its key, and waits until it can be answered. */
+  async toRequest() {
+    await this.page.locator("[data-approval] [data-answers][aria-disabled=false]").first().waitFor();
+    await this.page.locator("section.chat .scroll").focus();
+    await this.page.keyboard.press("Alt+a");
+    await this.page.waitForFunction(() => document.activeElement?.hasAttribute("data-approval"));
+  }
+
   /** Waits until nothing runs: here, and at the server, because a page that was just opened has seen no run yet. */
   async idle() {
     const id = this.sessionId();

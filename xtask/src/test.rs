@@ -2,9 +2,10 @@
 //!
 //! Three processes share the work, because each must survive what ends another:
 //! the [supervisor](self::supervisor) inherits every process the tests abandon, and at the end says which;
-//! the [guard](self::guard) owns PostgreSQL and the temporary files, and removes them however we ended;
+//! the [guard](self::guard) owns PostgreSQL, the S3 server and the temporary files, and removes them however we ended;
 //! the one between them runs the steps, from quick to slow. A failed step stops none after it: one run shows all.
 
+mod bucket;
 mod guard;
 mod leftovers;
 mod postgres;
@@ -18,7 +19,11 @@ use anyhow::{Result, bail};
 use clap::builder::FalseyValueParser;
 
 pub(crate) use self::guard::{Args as GuardArgs, run as guard};
-use self::{guard::Guard, steps::Environment, summary::Summary};
+use self::{
+    guard::{Guard, Services},
+    steps::Environment,
+    summary::Summary,
+};
 use crate::{cargo, codegen, packages, tidy, web::Web, workspace, workspace::Workspace};
 
 /// Arguments of the verb.
@@ -51,14 +56,30 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             packages::bubblewrap(),
             ("postgresql", postgres::binaries().is_some()),
             ("chromium", cargo::is_there("chromium", "--version")),
+            // Shifts the clocks of servers in the test of a cluster.
+            ("libfaketime", Path::new(&faketime()).exists()),
         ])?;
     }
+    let root = workspace::root()?;
     let mut summary = Summary::default();
-    if let Some(guard) = summary.attempt("services", || Guard::start(!args.quick)) {
-        checks(&workspace::root()?, args, &guard, &mut summary)?;
+    if let Some(guard) = summary.attempt("services", || Guard::start(&services(&root, args)?)) {
+        checks(&root, args, &guard, &mut summary)?;
         summary.step("clean-up", || guard.finish());
     }
     summary.print()
+}
+
+/// A quick run does without.
+fn services(root: &Path, args: &Args) -> Result<Services> {
+    if args.quick {
+        return Ok(Services::default());
+    }
+    let target = Workspace::load_members(root)?.target_directory;
+    Ok(Services { postgres: true, s3: Some(bucket::install(root, &target)?) })
+}
+
+fn faketime() -> String {
+    format!("/usr/lib/{}-linux-gnu/faketime/libfaketime.so.1", std::env::consts::ARCH)
 }
 
 /// Checks and builds the page.
@@ -81,6 +102,7 @@ fn checks(root: &Path, args: &Args, guard: &Guard, summary: &mut Summary) -> Res
         target: Workspace::load_members(root)?.target_directory,
         temporary: guard.temporary(),
         postgres_url: guard.postgres_url().map(str::to_owned),
+        s3_url: guard.s3_url().map(str::to_owned),
         ci: args.ci,
     };
     if let Some(filter) = &args.filter {

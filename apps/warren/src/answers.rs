@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
-use warren_domain::{ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest};
+use warren_domain::{ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalRule, RuleScope};
 use warren_wire::ApprovalAnswer;
 
 use crate::{render::clean, terminal::OutputError};
@@ -87,9 +87,36 @@ fn prompt(request: &ApprovalRequest) -> String {
         let all: String = questions(request).map(|question| question_text(&question)).collect();
         return format!("{all}Answer (number, text; `;` between several questions): ");
     }
-    let always = request.options.contains(&ApprovalDecision::AllowAlways);
-    let always = if always { "[a]lways, " } else { "" };
-    format!("Allow it? [y]es, {always}[n]o: ")
+    let always: String = choices(request)
+        .map(|(letter, rule)| format!("  {letter}  always allow {}\n", rule_text(rule)))
+        .collect();
+    let letters: String = choices(request).map(|(letter, _)| format!("{letter}, ")).collect();
+    format!("{always}Allow it? [y]es, {letters}[n]o: ")
+}
+
+/// Rules a person may grant by a letter, the narrowest first.
+fn choices(request: &ApprovalRequest) -> impl Iterator<Item = (&'static str, &ApprovalRule)> {
+    let is_offered = request.options.contains(&ApprovalDecision::AllowAlways);
+    ["a", "b", "c"].into_iter().zip(&request.rules).filter(move |_| is_offered)
+}
+
+/// What a rule allows, for people.
+pub(crate) fn rule_text(rule: &ApprovalRule) -> String {
+    let (tool, pattern) = (clean(&rule.tool), clean(&rule.pattern));
+    match rule.scope {
+        RuleScope::Exact => format!("{tool}, exactly: {pattern}"),
+        RuleScope::Prefix => {
+            let words = pattern.strip_suffix(" *").unwrap_or(&pattern);
+            format!("single {tool} commands that begin with: {words} *")
+        }
+        RuleScope::Directory => format!("{tool} on files in: {pattern}/"),
+        RuleScope::Tool => format!("everything {tool} does"),
+    }
+}
+
+/// An answer without a rule.
+pub(crate) fn plain(decision: ApprovalDecision, message: Option<String>) -> ApprovalAnswer {
+    ApprovalAnswer { decision, message, answers: None, rule: None }
 }
 
 fn question_text(question: &Value) -> String {
@@ -110,17 +137,22 @@ pub(crate) fn answer(request: &ApprovalRequest, line: &str) -> Option<ApprovalAn
     if request.kind == ApprovalKind::Question {
         let answers = question_answers(request, line)?;
         let decision = ApprovalDecision::Allow;
-        return Some(ApprovalAnswer { decision, message: None, answers: Some(answers) });
+        return Some(ApprovalAnswer { answers: Some(answers), ..plain(decision, None) });
     }
     let (word, reason) = line.split_once(' ').unwrap_or((line, ""));
-    let decision = match word.to_lowercase().as_str() {
+    let word = word.to_lowercase();
+    if let Some((_, rule)) = choices(request).find(|(letter, _)| *letter == word) {
+        let answer = plain(ApprovalDecision::AllowAlways, None);
+        return Some(ApprovalAnswer { rule: Some(rule.clone()), ..answer });
+    }
+    let decision = match word.as_str() {
         "y" | "yes" | "allow" => ApprovalDecision::Allow,
-        "a" | "always" => ApprovalDecision::AllowAlways,
+        "always" => ApprovalDecision::AllowAlways,
         "n" | "no" | "deny" => ApprovalDecision::Deny,
         _ => return None,
     };
     let message = Some(reason.trim()).filter(|reason| !reason.is_empty()).map(str::to_owned);
-    request.options.contains(&decision).then_some(ApprovalAnswer { decision, message, answers: None })
+    request.options.contains(&decision).then(|| plain(decision, message))
 }
 
 fn question_answers(request: &ApprovalRequest, line: &str) -> Option<Map<String, Value>> {
@@ -141,11 +173,9 @@ fn question_answers(request: &ApprovalRequest, line: &str) -> Option<Map<String,
 
 #[cfg(test)]
 mod tests {
+    use super::answer;
     use serde_json::json;
     use warren_domain::{ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, Timestamp};
-    use warren_wire::ApprovalAnswer;
-
-    use super::answer;
 
     fn request(kind: ApprovalKind, detail: serde_json::Value) -> ApprovalRequest {
         ApprovalRequest {
@@ -155,6 +185,7 @@ mod tests {
             title: "?".to_owned(),
             detail,
             options: vec![ApprovalDecision::Allow, ApprovalDecision::Deny],
+            rules: Vec::new(),
             expires_at: Timestamp::default(),
         }
     }
@@ -162,17 +193,31 @@ mod tests {
     #[test]
     fn a_permission_is_given_by_a_word_and_refused_with_a_reason() {
         let asked = request(ApprovalKind::Permission, json!({}));
-        let plain = |decision| Some(ApprovalAnswer { decision, message: None, answers: None });
+        let plain = |decision| Some(super::plain(decision, None));
         assert_eq!(answer(&asked, "y"), plain(ApprovalDecision::Allow));
         assert_eq!(
             answer(&asked, " No not on a Friday "),
-            Some(ApprovalAnswer {
-                decision: ApprovalDecision::Deny,
-                message: Some("not on a Friday".to_owned()),
-                answers: None
-            })
+            Some(super::plain(ApprovalDecision::Deny, Some("not on a Friday".to_owned())))
         );
         assert_eq!(["", "perhaps", "always"].map(|line| answer(&asked, line)), [None, None, None]);
+    }
+
+    #[test]
+    fn letter_grants_the_rule_that_is_shown_beside_it() {
+        let detail = json!({"toolName": "bash", "input": {"command": "git push"}});
+        let mut asked = request(ApprovalKind::Permission, detail);
+        asked.rules = warren_domain::ApprovalRule::choices(&asked.detail);
+        assert_eq!(answer(&asked, "b"), None, "it is not offered");
+        asked.options.push(ApprovalDecision::AllowAlways);
+        let shown = super::prompt(&asked);
+        for (letter, rule) in ["a", "b", "c"].into_iter().zip(&asked.rules) {
+            assert_eq!(answer(&asked, letter).and_then(|answer| answer.rule).as_ref(), Some(rule));
+            assert!(
+                shown.contains(&format!("  {letter}  always allow {}\n", super::rule_text(rule))),
+                "{shown}"
+            );
+        }
+        assert!(shown.contains("single bash commands that begin with: git *"), "{shown}");
     }
 
     #[test]

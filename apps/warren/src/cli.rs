@@ -321,9 +321,18 @@ pub(crate) enum Approvals {
     Allow {
         /// To which one
         id: String,
-        /// And do not ask for the like again in this session
+        /// Also for the rest of the session: this very request, unless a rule says more
         #[arg(long)]
         always: bool,
+        /// With `--always`: commands that begin with these words, such as `git`
+        #[arg(long, requires = "always", value_name = "WORDS", group = "rule")]
+        prefix: Option<String>,
+        /// With `--always`: files in this directory
+        #[arg(long, requires = "always", value_name = "PATH", group = "rule")]
+        directory: Option<String>,
+        /// With `--always`: everything this tool does
+        #[arg(long, requires = "always", group = "rule")]
+        tool: bool,
         /// Print the server's answer
         #[arg(long)]
         json: bool,
@@ -338,6 +347,20 @@ pub(crate) enum Approvals {
         /// Print the server's answer
         #[arg(long)]
         json: bool,
+    },
+    /// List the rules in force: what is allowed without asking
+    Rules {
+        /// Only of this session
+        #[arg(long)]
+        session: Option<String>,
+        /// Print the server's answer
+        #[arg(long)]
+        json: bool,
+    },
+    /// Withdraw a rule
+    Revoke {
+        /// The approval that granted it
+        id: String,
     },
     /// Answer questions
     Answer {

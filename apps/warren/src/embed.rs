@@ -83,6 +83,9 @@ struct Core {
 impl Server {
     /// Starts a server in the directory that `lock` stands for, and returns when it answers.
     pub(crate) async fn start(setting: &Setting, lock: Lock, listen: SocketAddr) -> Result<Self> {
+        // Whatever this server writes is its own. What sandboxes must read is given its mode where it is written, and
+        // programs in sandboxes have a mask of their own.
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
         let config = setting.load()?.config;
         // First of all: a port that is taken must not cost a recovery.
         let (listener, address) = listen::bind(listen).await?;

@@ -3,12 +3,12 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
     process,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::report::Advised;
@@ -54,11 +54,45 @@ impl Home {
         &self.directory
     }
 
+    /// Creates the directory with mode 0700 if it does not exist.
+    pub(crate) fn make(&self) -> Result<()> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
+        made.with_context(|| format!("failed to make the data directory `{}`", self.directory.display()))
+    }
+
+    /// Refuses a directory of another user, or one that other users can enter: the database, the token and the files of
+    /// every sandbox are in it, and those files have whatever mode an agent gave them.
+    fn check_private(&self) -> Result<()> {
+        let (shown, quoted) = (self.directory.display(), quoted(&self.directory));
+        let found = fs::metadata(&self.directory)
+            .with_context(|| format!("failed to read the mode of the data directory `{shown}`"))?;
+        let (owner, user) = (found.uid(), rustix::process::geteuid().as_raw());
+        if owner != user {
+            bail!(Advised::new(
+                format!(
+                    "the data directory `{shown}` belongs to UID {owner}, and the server runs as UID {user}"
+                ),
+                format!("run `chown -R {user} {quoted}`, or name another directory with `--dir`"),
+            ));
+        }
+        let mode = found.mode() & 0o7777;
+        if mode & 0o077 != 0 {
+            bail!(Advised::new(
+                format!(
+                    "the data directory `{shown}` has mode {mode:04o}: other users of this machine could read the database \
+                     and run files that agents made"
+                ),
+                format!("run `chmod 700 {quoted}`, then start the server again"),
+            ));
+        }
+        Ok(())
+    }
+
     /// Makes the directory, for its owner only, and takes the lock. `None` if someone else has it.
     pub(crate) fn lock(&self) -> Result<Option<Lock>> {
         let shown = self.directory.display();
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
-        made.with_context(|| format!("failed to make the data directory `{shown}`"))?;
+        self.make()?;
+        self.check_private()?;
         let file = private().truncate(false).open(self.directory.join(LOCK));
         let file =
             file.with_context(|| format!("failed to open the lock of the data directory `{shown}`"))?;
@@ -161,6 +195,13 @@ impl Lock {
     }
 }
 
+/// A path as one word of a shell command.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@,".contains(&byte);
+    if path.bytes().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(0o600);
@@ -203,5 +244,38 @@ mod tests {
         lock.keep_token("secret").expect("kept");
         assert_eq!(home.token().expect("readable").as_deref(), Some("secret"));
         assert_eq!((mode(home.directory()), mode(&home.token_path())), (0o700, 0o600));
+    }
+
+    #[test]
+    fn data_directory_open_to_other_users_is_refused_with_the_command_that_fixes_it() {
+        let root = tempfile::tempdir().expect("a directory");
+        let directory = root.path().join("Ada's data");
+        fs::create_dir(&directory).expect("made");
+        let home = Home::new(directory.clone());
+        for open in [0o755, 0o710, 0o701] {
+            fs::set_permissions(&directory, fs::Permissions::from_mode(open)).expect("a mode");
+            let error = home.lock().err().expect("refused");
+            assert!(error.to_string().contains(&format!("has mode {open:04o}")), "{error}");
+            assert!(!directory.join("lock").exists(), "nothing is written");
+            let hint = crate::report::hint(&error).expect("a hint");
+            let command = hint.split('`').nth(1).expect("a command");
+            let run = process::Command::new("sh").args(["-c", command]).status().expect("a shell");
+            assert!(run.success(), "{command}");
+            assert_eq!(mode(&directory), 0o700);
+            assert!(home.lock().expect("accepted").is_some());
+            fs::remove_file(directory.join("lock")).expect("removed");
+        }
+    }
+
+    #[test]
+    fn data_directory_of_another_user_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root can give a directory away");
+            return;
+        }
+        let root = tempfile::tempdir().expect("a directory");
+        std::os::unix::fs::chown(root.path(), Some(54321), None).expect("given away");
+        let error = Home::new(root.path().to_owned()).lock().err().expect("refused");
+        assert!(error.to_string().contains("belongs to UID 54321"), "{error}");
     }
 }

@@ -22,6 +22,8 @@ use prose::{Prose, Voice};
 pub(crate) use quantities::{duration, size, usage_line};
 use tools::Tools;
 
+use crate::answers::rule_text;
+
 /// Who reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
@@ -116,8 +118,14 @@ impl Renderer {
             }
             EventBody::ApprovalRequested(request) => self.asked(request, depth),
             EventBody::ApprovalResolved(resolution) => self.answered(resolution, depth),
+            EventBody::ApprovalRuleWithdrawn { approval_id, by } => {
+                self.aside(depth, &format!("{} withdrew the rule of approval {approval_id}", clean(by)));
+            }
             EventBody::EgressDecided { host, port, allowed: false, .. } => {
                 self.aside(depth, &format!("refused a connection to {}:{port}", clean(host)));
+            }
+            EventBody::LimitReached { limit, scope, used, allowed, .. } => {
+                self.aside(depth, &limit_reached(limit, scope, *used, *allowed));
             }
             EventBody::ContextCompacted { .. } => self.aside(depth, "the conversation was compacted"),
             EventBody::FileChanged { path, change, size_bytes, .. } => {
@@ -300,7 +308,9 @@ impl Renderer {
         let line = match resolution.decision {
             Resolution::Allow => format!("{} allowed by {by}", self.paint.green("✓")),
             Resolution::AllowAlways => {
-                format!("{} allowed by {by}, for the rest of the session", self.paint.green("✓"))
+                let rule = resolution.rule.as_ref().map(rule_text);
+                let rule = rule.map(|rule| format!(": {rule}")).unwrap_or_default();
+                format!("{} allowed by {by}, for the rest of the session{rule}", self.paint.green("✓"))
             }
             Resolution::Deny => format!("{} denied by {by}", self.paint.red("✗")),
             Resolution::Expired => self.paint.dim("nobody answered"),
@@ -361,6 +371,10 @@ impl Page {
         self.text.push_str(text);
         self.text.push('\n');
     }
+}
+
+fn limit_reached(limit: &str, scope: &str, used: u64, allowed: u64) -> String {
+    format!("the {} reached the limit `{}`: {used} of {allowed}", clean(scope), clean(limit))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Outcome {
 }
 
 /// The first advice in the chain of causes.
-fn hint(error: &anyhow::Error) -> Option<String> {
+pub(crate) fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         None.or_else(|| cause.downcast_ref::<Advised>().map(|advised| advised.hint.clone()))
             .or_else(|| cause.downcast_ref::<ConfigError>().and_then(ConfigError::hint))

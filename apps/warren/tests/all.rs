@@ -9,11 +9,13 @@ mod suite {
     pub(crate) mod acp;
     pub(crate) mod agents;
     pub(crate) mod apart;
+    pub(crate) mod attacks;
     pub(crate) mod budget;
     pub(crate) mod build;
     pub(crate) mod busy;
     pub(crate) mod chat;
     pub(crate) mod cli;
+    pub(crate) mod cluster;
     pub(crate) mod commands;
     pub(crate) mod comparing;
     pub(crate) mod egress;
@@ -29,6 +31,7 @@ mod suite {
     pub(crate) mod metrics;
     pub(crate) mod postgres;
     pub(crate) mod previews;
+    pub(crate) mod queue;
     pub(crate) mod real;
     pub(crate) mod replay;
     pub(crate) mod sandbox;

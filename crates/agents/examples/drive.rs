@@ -229,7 +229,7 @@ impl<'a> Drive<'a> {
                     self.ended = Some(Instant::now());
                     self.kill_later();
                 }
-                Output::Event(_) | Output::Withdrawn(_) | Output::State(_) => {}
+                Output::Event(_) | Output::Withdrawn(_) | Output::Unapproved { .. } | Output::State(_) => {}
             }
             self.disturb(&shown.to_string());
         }
@@ -361,6 +361,7 @@ fn shown(output: &Output) -> Value {
         Output::Send(bytes) => json!({"send": String::from_utf8_lossy(bytes)}),
         Output::Asked(ask) => json!({"asked": ask.key, "title": ask.title, "detail": ask.detail}),
         Output::Withdrawn(key) => json!({"withdrawn": key}),
+        Output::Unapproved { tool_use_id, .. } => json!({"unapproved": tool_use_id}),
         Output::State(state) => json!({"state": state}),
         Output::TurnEnded(end) => json!({"ended": end}),
     }

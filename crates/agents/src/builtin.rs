@@ -43,10 +43,6 @@ impl Adapter for Builtin {
         let mut argv = argv.map(str::to_owned).to_vec();
         if request.permission_mode == PermissionMode::Ask {
             argv.extend(["--permission-mode".to_owned(), "ask".to_owned()]);
-            let allowed = asks::State::of(request.state).allowed;
-            if !allowed.is_empty() {
-                argv.extend(["--allow".to_owned(), allowed.into_iter().collect::<Vec<_>>().join(",")]);
-            }
         }
         let mut env = request.profile.environment_variables.clone();
         env.insert("ANTHROPIC_BASE_URL".to_owned(), endpoint.base_url.clone());
@@ -70,11 +66,12 @@ impl Adapter for Builtin {
     }
 
     fn codec(&self, request: &LaunchRequest<'_>) -> Box<dyn Codec> {
-        Box::new(codec::BuiltinCodec::new(self.agent_type(), asks::State::of(request.state)))
+        Box::new(codec::BuiltinCodec::new(self.agent_type(), request.permission_mode))
     }
 
     fn recorded(&self) -> Box<dyn Codec> {
-        Box::new(codec::BuiltinCodec::new(self.agent_type(), asks::State::default()))
+        // What was recorded ran long ago, and who allowed it is recorded elsewhere.
+        Box::new(codec::BuiltinCodec::new(self.agent_type(), PermissionMode::Auto))
     }
 
     fn companions(&self, _file_name: &str, _main: &[u8]) -> Option<Companions> {

@@ -120,6 +120,13 @@ pub enum Output {
     Asked(Ask),
     /// It waits no longer for what was asked under this key, though nobody answered.
     Withdrawn(String),
+    /// A tool call ran that a person had to allow first, and nobody did. Only codecs that can tell say so.
+    Unapproved {
+        /// The tool.
+        tool_name: String,
+        /// The call.
+        tool_use_id: String,
+    },
     /// What must be known to continue this session later; replaces what was said before. See [`LaunchRequest::state`].
     State(Value),
     /// The agent is done with the prompt; it says nothing after this that matters.

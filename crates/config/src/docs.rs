@@ -15,6 +15,7 @@ A key that does not exist is refused, with a hint which one was probably meant.
 `warren config show` prints every value in force and where it comes from; `warren config check` only checks.
 
 The data directory is the one of `--dir`, else of `WARREN_HOME`, else `.warren` in the current directory if it exists, else `~/.warren`.
+It must belong to the user that runs the server and have mode 0700; a server refuses to start in one that other users can enter.
 Relative paths are relative to it. Sizes are written as `\"2GiB\"`, `\"512MiB\"` or a number of bytes; lists in variables have commas between their parts.
 
 Other variables: `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL` (see `models.anthropic`), `GEMINI_API_KEY`, `GOOGLE_API_KEY` and

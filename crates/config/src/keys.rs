@@ -75,7 +75,9 @@ pub const KEYS: &[Key] = &[
         "server.allowed_hosts",
         Kind::List,
         "Host names, besides loopback names and the listening address, that requests may be addressed to. Others are \
-         refused, so that a web page cannot drive a server on localhost.",
+         refused, so that a web page cannot drive a server on localhost. Pages under such a name may call the server from \
+         the usual ports of HTTP and HTTPS, with `server.secure_cookies` of HTTPS alone; a name with a port, as \
+         `warren.example.com:8443`, means that port instead.",
     ),
     key("server.body_limit", Kind::Size, "The largest body of a request. A larger one is refused with 413."),
     key(
@@ -109,6 +111,12 @@ pub const KEYS: &[Key] = &[
         "An unhealthy sandbox is started again at most this often.",
     ),
     key(
+        "sandbox.max_concurrent",
+        Kind::Integer,
+        "How many sandboxes may run at once. A run beyond it waits, in order; its session says at which place. Idle sandboxes end \
+         early to make room. By default one for each 512 MiB of the machine's memory, but at most 32 for each CPU, and at least 4.",
+    ),
+    key(
         "sandbox.workspace_isolation",
         Kind::Boolean,
         "Whether every session has a workspace of its own. A session that asks to share one is then refused.",
@@ -132,6 +140,11 @@ pub const KEYS: &[Key] = &[
         "sandbox.resource_limits.disk",
         Kind::Size,
         "What a session's directories may hold. Beyond it the run fails with `DISK_LIMIT`.",
+    ),
+    key(
+        "sandbox.resource_limits.inodes",
+        Kind::Integer,
+        "How many files and directories a session may hold. Beyond it the run fails with `DISK_LIMIT`.",
     ),
     key(
         "runs.time_budget_seconds",
@@ -213,6 +226,13 @@ pub const KEYS: &[Key] = &[
         Kind::Text,
         "Where browsers see what sessions serve, as `https://preview.example.com`: each port of each session is a host \
          below it. By default `http://localhost` with the listening port. Use a domain that is not the server's own.",
+    ),
+    key(
+        "previews.allow_origins",
+        Kind::List,
+        "Other origins that pages in previews may reach from the browser, as `https://api.example.com` or \
+         `wss://*.example.com`. Without any, a page that an agent wrote reaches its own host and opens no windows, so it \
+         cannot carry data elsewhere; with some, it may open windows, and those may lead anywhere.",
     ),
     key(
         "knowledge.base_path",
@@ -326,6 +346,17 @@ pub const KEYS: &[Key] = &[
         Kind::Table,
         "US dollars for a million tokens, by the beginning of a model's name; counts before the built-in list prices. \
          `input` and `output` are needed; `cache_read`, `cache_write` and `cache_write_long` follow from `input` if absent.",
+    ),
+    key(
+        "models.max_recorded_bytes_per_run",
+        Kind::Size,
+        "How much the recordings of one run's model calls may take. Calls beyond it go on, but are not recorded, and the run \
+         cannot be replayed.",
+    ),
+    key(
+        "models.max_recorded_bytes_per_session",
+        Kind::Size,
+        "How much the recordings of all runs of a session may take, as far as they are kept (`retention.recordings_days`).",
     ),
     key(
         "models.demo.delay_milliseconds",

@@ -57,6 +57,7 @@ raw! {
         idle_timeout_seconds: Option<u64>,
         health_interval_seconds: Option<u64>,
         max_restarts_per_hour: Option<u32>,
+        max_concurrent: Option<u32>,
         workspace_isolation: Option<bool>,
         resource_limits: RawLimits,
     }
@@ -64,7 +65,7 @@ raw! {
 
 raw! {
     /// `[sandbox.resource_limits]`
-    RawLimits { memory: Option<Bytes>, cpu: Option<f64>, pids: Option<u32>, disk: Option<Bytes>, }
+    RawLimits { memory: Option<Bytes>, cpu: Option<f64>, pids: Option<u32>, disk: Option<Bytes>, inodes: Option<u64>, }
 }
 
 raw! {
@@ -103,7 +104,7 @@ raw! {
 
 raw! {
     /// `[previews]`
-    RawPreviews { base_url: Option<String>, }
+    RawPreviews { base_url: Option<String>, allow_origins: Option<Vec<String>>, }
 }
 
 raw! {
@@ -146,6 +147,8 @@ raw! {
         openai: RawProvider,
         openai_responses: RawProvider,
         prices: BTreeMap<String, RawPrice>,
+        max_recorded_bytes_per_run: Option<Bytes>,
+        max_recorded_bytes_per_session: Option<Bytes>,
         demo: RawDemo,
     }
 }

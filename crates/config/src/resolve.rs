@@ -48,6 +48,8 @@ pub struct Config {
     pub agents: Agents,
     /// Where browsers see what sessions serve; by the listening port if absent.
     pub preview_base: Option<String>,
+    /// Other origins that pages in previews may reach.
+    pub preview_origins: Vec<String>,
     /// What projects' sessions can read.
     pub knowledge: Knowledge,
     /// The model gateway's part.
@@ -80,6 +82,8 @@ pub struct Sandbox {
     pub health_interval: Duration,
     /// An unhealthy sandbox is started again at most this often in an hour.
     pub max_restarts_per_hour: u32,
+    /// How many sandboxes may run at once, if the operator has said.
+    pub max_concurrent: Option<u32>,
     /// Sessions do not share workspaces.
     pub workspace_isolation: bool,
     /// What one sandbox may use.
@@ -113,6 +117,8 @@ pub struct Limits {
     pub pids: u32,
     /// What the writable directories may hold.
     pub disk_bytes: u64,
+    /// How many files and directories they may hold.
+    pub inodes: u64,
 }
 
 /// The part of whoever runs messages.
@@ -201,6 +207,7 @@ impl Config {
                 outputs_template: raw.storage.outputs_template_path.map(|path| directory.join(path)),
             },
             preview_base: preview_base(raw.previews.base_url)?,
+            preview_origins: preview_origins(raw.previews.allow_origins)?,
             knowledge: Knowledge {
                 base: directory.join(raw.knowledge.base_path.unwrap_or_else(|| "knowledge".into())),
                 max_bytes: raw.knowledge.max_bytes.map_or(1024 * MIB, |Bytes(bytes)| bytes),
@@ -232,6 +239,27 @@ fn preview_base(written: Option<String>) -> Result<Option<String>, ConfigError> 
             "write a scheme, a host and maybe a port: `https://preview.example.com`",
         )),
         base => Ok(base),
+    }
+}
+
+fn preview_origins(written: Option<Vec<String>>) -> Result<Vec<String>, ConfigError> {
+    let origins = written.unwrap_or_default();
+    // They become part of a header that browsers read: nothing in them may begin another source or directive.
+    let is_host = |rest: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '*' | '[' | ']');
+        !rest.is_empty() && rest.chars().all(plain)
+    };
+    let is_origin = |text: &String| {
+        let schemes = ["https://", "http://", "wss://", "ws://"];
+        schemes.iter().find_map(|scheme| text.strip_prefix(scheme)).is_some_and(is_host)
+    };
+    match origins.iter().find(|origin| !is_origin(origin)) {
+        None => Ok(origins),
+        Some(origin) => Err(invalid(
+            "previews.allow_origins",
+            origin,
+            "write a scheme, a host and maybe a port, and no path: `https://api.example.com`, `wss://*.example.com`",
+        )),
     }
 }
 
@@ -275,6 +303,12 @@ fn sandbox(raw: RawSandbox) -> Result<Sandbox, ConfigError> {
         health_interval: seconds("sandbox.health_interval_seconds", raw.health_interval_seconds, 30)?,
         workspace_isolation: raw.workspace_isolation.unwrap_or(false),
         max_restarts_per_hour: raw.max_restarts_per_hour.unwrap_or(3),
+        max_concurrent: match raw.max_concurrent {
+            Some(0) => {
+                return Err(invalid("sandbox.max_concurrent", 0, "at least one sandbox must be able to run"));
+            }
+            max => max,
+        },
         limits: limits(&raw.resource_limits)?,
     })
 }
@@ -306,6 +340,14 @@ fn limits(raw: &RawLimits) -> Result<Limits, ConfigError> {
     if pids < 16 {
         return Err(invalid("sandbox.resource_limits.pids", pids, "an agent needs at least 16 processes"));
     }
+    let inodes = raw.inodes.unwrap_or(500_000);
+    if inodes < 1000 {
+        return Err(invalid(
+            "sandbox.resource_limits.inodes",
+            inodes,
+            "a session needs at least 1000 inodes",
+        ));
+    }
     Ok(Limits {
         memory_bytes: at_least(
             "sandbox.resource_limits.memory",
@@ -323,6 +365,7 @@ fn limits(raw: &RawLimits) -> Result<Limits, ConfigError> {
             MIB,
             "a session needs at least 1MiB of disk",
         )?,
+        inodes,
     })
 }
 

@@ -1,5 +1,9 @@
 //! What an agent asks a person, and what the person answers.
 
+mod rule;
+
+pub(crate) use rule::circumstances;
+pub use rule::{ApprovalRule, RuleError, RuleScope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -37,7 +41,7 @@ pub enum ApprovalKind {
 pub enum ApprovalDecision {
     /// Yes, this once.
     Allow,
-    /// Yes, and do not ask for the like again in this session.
+    /// Yes, and a rule allows the like for the rest of the session.
     AllowAlways,
     /// No.
     Deny,
@@ -77,6 +81,9 @@ pub struct ApprovalRequest {
     pub detail: Value,
     /// What may be answered.
     pub options: Vec<ApprovalDecision>,
+    /// Rules that `allow_always` can grant, the narrowest first. Another one is taken too, if it covers what is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<ApprovalRule>,
     /// After this nobody waits for an answer.
     pub expires_at: Timestamp,
 }
@@ -90,7 +97,8 @@ pub struct ApprovalResolution {
     pub approval_id: ApprovalId,
     /// What became of it.
     pub decision: Resolution,
-    /// Who decided; `run`, `time` and `agent` when nobody did, `always` when an earlier yes was for good.
+    /// Who decided; `run`, `time` and `agent` when nobody did, `rule` when a rule of an earlier answer did
+    /// (`always` in older logs).
     pub by: String,
     /// What the agent is told with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +106,9 @@ pub struct ApprovalResolution {
     /// For questions: the question's text → the chosen label, a list of labels, or free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Map<String, Value>>,
+    /// `allow_always`: the rule that was granted. Decided by a rule: that rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<ApprovalRule>,
 }
 
 impl From<ApprovalDecision> for Resolution {
@@ -141,16 +152,17 @@ pub fn matter(kind: ApprovalKind, detail: &Value) -> Option<Value> {
 }
 
 impl ApprovalResolution {
-    /// An earlier yes was for good, and counts for this too.
+    /// A rule of an earlier answer allows this too. Answers of older logs have none, and count for the very same.
     #[must_use]
-    pub fn always(approval_id: ApprovalId) -> Self {
-        let by = "always".to_owned();
-        Self { approval_id, decision: Resolution::Allow, by, message: None, answers: None }
+    pub fn by_rule(approval_id: ApprovalId, rule: Option<ApprovalRule>) -> Self {
+        let by = "rule".to_owned();
+        Self { approval_id, decision: Resolution::Allow, by, message: None, answers: None, rule }
     }
 
     /// Nobody answered, and now it is too late; `by` says what ended the wait.
     #[must_use]
     pub fn expired(approval_id: ApprovalId, by: &str) -> Self {
-        Self { approval_id, decision: Resolution::Expired, by: by.to_owned(), message: None, answers: None }
+        let by = by.to_owned();
+        Self { approval_id, decision: Resolution::Expired, by, message: None, answers: None, rule: None }
     }
 }

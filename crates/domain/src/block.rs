@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{BlockId, Content, Timestamp};
+use crate::{BlockId, Content, MAX_EVENT_BYTES, Timestamp};
 
 /// A piece of conversation: what a person sees, and the fold of the events that carry its id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -230,6 +230,27 @@ impl Block {
         }
     }
 
+    /// Appends a delta, up to the size limit of an event. The completed block carries no more either, and folding a log must
+    /// not hold everything that a program prints.
+    pub fn grow(&mut self, delta: &str) {
+        let room = MAX_EVENT_BYTES.saturating_sub(self.text().len());
+        self.push_delta(&delta[..delta.floor_char_boundary(room)]);
+    }
+
+    /// The text that grows by deltas.
+    fn text(&self) -> &str {
+        match self {
+            Block::AssistantText { content, .. } | Block::Thinking { content, .. } => content,
+            Block::ToolResult { output: Value::String(text), .. } => text,
+            Block::ToolResult { .. }
+            | Block::UserMessage { .. }
+            | Block::ToolUse { .. }
+            | Block::System { .. }
+            | Block::Subagent { .. }
+            | Block::Error { .. } => "",
+        }
+    }
+
     /// This block with `updates` put over its fields, or `None` if the result would not be a block.
     #[must_use]
     pub fn updated(&self, updates: &Map<String, Value>) -> Option<Block> {
@@ -254,6 +275,32 @@ impl Block {
                 Some(cut)
             }
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Block;
+    use crate::MAX_EVENT_BYTES;
+
+    #[test]
+    fn text_grows_up_to_what_an_event_holds_and_is_cut_between_characters() {
+        let at = "2026-01-01T00:00:00.000Z";
+        for start in [
+            json!({"type": "assistant_text", "id": "a", "timestamp": at, "content": ""}),
+            json!({"type": "tool_result", "id": "a", "timestamp": at, "toolUseId": "t", "output": null, "isError": false}),
+        ] {
+            let mut block: Block = serde_json::from_value(start).expect("a block");
+            block.grow("x");
+            for _ in 0..300 {
+                block.grow(&"é".repeat(512));
+            }
+            // One byte is left, and no character fits.
+            assert_eq!(block.text().len(), MAX_EVENT_BYTES - 1);
+            assert!(block.text().starts_with("xéé") && block.text().ends_with('é'));
         }
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentType, ApprovalRequest, ApprovalResolution, Artifact, ArtifactChange, BlobHash, Block, BlockId,
-    BlockStatus, Content, ConversationId, ErrorCode, FileCounts, ProfileId, RunId, Seq, SessionId,
+    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Artifact, ArtifactChange, BlobHash, Block,
+    BlockId, BlockStatus, Content, ConversationId, ErrorCode, FileCounts, ProfileId, RunId, Seq, SessionId,
     SessionRuntimeState, Spilled, Timestamp, Usage, Version, VersionCause,
 };
 
@@ -134,6 +134,9 @@ pub struct ModelCalled {
     /// The whole exchange, as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<BlobHash>,
+    /// How many bytes the recording takes. Absent in logs of the first versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording_bytes: Option<u64>,
 }
 
 /// A subagent's thread opens.
@@ -223,8 +226,21 @@ pub enum EventBody {
     ApprovalRequested(ApprovalRequest),
     /// It was answered, or nobody waits for the answer any more.
     ApprovalResolved(ApprovalResolution),
+    /// A rule that an answer granted counts no more.
+    ApprovalRuleWithdrawn { approval_id: ApprovalId, by: String },
     /// Something in the sandbox wanted to reach a host.
     EgressDecided { host: String, port: u16, allowed: bool, rule: String },
+    /// A limit was reached. Reported once for each run.
+    LimitReached {
+        /// The configuration key of the limit.
+        limit: String,
+        /// What it holds for: `run` or `session`.
+        scope: String,
+        used: u64,
+        allowed: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resets_at: Option<Timestamp>,
+    },
     /// The agent replaced what it remembers by something shorter.
     ContextCompacted {
         #[serde(default, skip_serializing_if = "Option::is_none")]

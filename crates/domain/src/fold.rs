@@ -66,7 +66,7 @@ impl Conversations {
             }
             EventBody::TextDelta { block_id, delta } => {
                 if let Some(block) = self.thread(conversation).get_mut(block_id) {
-                    block.push_delta(delta);
+                    block.grow(delta);
                 }
             }
             EventBody::BlockUpdate { block_id, updates } => {
@@ -91,7 +91,9 @@ impl Conversations {
             | EventBody::Retrying { .. }
             | EventBody::ApprovalRequested(_)
             | EventBody::ApprovalResolved(_)
+            | EventBody::ApprovalRuleWithdrawn { .. }
             | EventBody::EgressDecided { .. }
+            | EventBody::LimitReached { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::SubagentCompleted { .. }
             | EventBody::FileChanged { .. }

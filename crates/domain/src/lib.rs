@@ -15,6 +15,7 @@ mod fold;
 mod ids;
 mod open_blocks;
 mod profile;
+mod recorded;
 mod replay;
 mod run;
 mod session;
@@ -23,9 +24,11 @@ mod status;
 mod time;
 mod usage;
 mod version;
+mod view;
 
 pub use approval::{
-    ApprovalDecision, ApprovalKind, ApprovalRequest, ApprovalResolution, PermissionMode, Resolution, matter,
+    ApprovalDecision, ApprovalKind, ApprovalRequest, ApprovalResolution, ApprovalRule, PermissionMode,
+    Resolution, RuleError, RuleScope, matter,
 };
 pub use artifact::{
     Artifact, ArtifactChange, ArtifactKind, Artifacts, MANIFEST_PATH, MAX_ARTIFACTS, Manifest, ManifestEntry,
@@ -48,14 +51,20 @@ pub use open_blocks::OpenBlocks;
 pub use profile::{
     AgentProfile, Command as ProfileCommand, McpServer, Skill, Subagent, WorkspaceTemplateFile,
 };
+pub use recorded::{
+    MAX_RECENT_RECORDINGS, RECORDED_PER_RUN, RECORDED_PER_SESSION, RecordedCalls, is_recording_limit,
+};
 pub use replay::{
     Replay, ReplayCount, ReplayDifference, ReplayDivergence, ReplayDivergenceKind, ReplayFiles,
     ReplayOutcome, ReplayProblem, ReplayStatus, ReplayedRun,
 };
 pub use run::{Budget, RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
-pub use session::{Command, OpenApproval, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session, Start};
+pub use session::{
+    Command, Grant, OpenApproval, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session, Start,
+};
 pub use spill::{INLINE_PART, MAX_EVENT_BYTES, Spill, Spilled, spill, unspill};
 pub use status::{SandboxState, SandboxStatus, SessionRuntimeState};
 pub use time::Timestamp;
 pub use usage::Usage;
 pub use version::{FileCounts, Head, RunFrom, VersionCause};
+pub use view::{Item, ItemBody, Returns, THREADS, View, ViewState, block_key, thread_key};

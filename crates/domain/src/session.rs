@@ -2,19 +2,21 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Artifacts, Block, BlockId, Content,
-    Diagnostics, Draft, ErrorCode, EventBody, FileCounts, ForkedFrom, Head, ProfileId, Resolution, RunId,
-    SessionChanges, Usage, Version, VersionCause, WhenBusy, apply_artifact_event, matter,
+    AgentType, ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, ApprovalRule,
+    Artifacts, Block, BlockId, Content, Diagnostics, Draft, ErrorCode, EventBody, FileCounts, ForkedFrom,
+    Head, ProfileId, Resolution, RuleError, RunId, SessionChanges, Usage, Version, VersionCause, WhenBusy,
+    apply_artifact_event, approval::circumstances, matter,
 };
 
 /// At most this many messages wait in a session.
 pub const QUEUE_LIMIT: usize = 32;
 
 /// What a session's log says about it, as far as the rules need to know.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Session {
     /// What it is doing.
     pub phase: Phase,
@@ -30,14 +32,14 @@ pub struct Session {
     pub spent: Usage,
     /// What people were asked and what nobody acted on yet, oldest first.
     pub approvals: Vec<OpenApproval>,
-    /// What a person allowed for good, as [`matter`] names it.
-    pub allowed: Vec<Value>,
+    /// What people allowed for the rest of the session, oldest first.
+    pub grants: Vec<Grant>,
     /// What is worth showing of what it made.
     pub artifacts: Artifacts,
 }
 
 /// Something that was asked and not settled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenApproval {
     /// The run that asked.
     pub run: Option<RunId>,
@@ -47,8 +49,36 @@ pub struct OpenApproval {
     pub answer: Option<ApprovalResolution>,
 }
 
+/// What a person allowed for the rest of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Grant {
+    /// The approval whose answer granted it.
+    pub approval_id: ApprovalId,
+    /// What it covers; `None` where no rule was named and in logs older than rules: the very same request.
+    pub rule: Option<ApprovalRule>,
+    /// The request, as [`matter`] names it.
+    about: Value,
+    /// Where it was asked, and with which rights.
+    circumstances: Value,
+}
+
+impl Grant {
+    /// Whether it allows this request.
+    #[must_use]
+    pub fn covers(&self, kind: ApprovalKind, detail: &Value) -> bool {
+        match &self.rule {
+            None => matter(kind, detail).is_some_and(|about| about == self.about),
+            Some(rule) => {
+                kind == ApprovalKind::Permission
+                    && rule.covers(detail)
+                    && circumstances(detail) == self.circumstances
+            }
+        }
+    }
+}
+
 /// What a session is doing. A field exists only in the phase where it means something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Phase {
     /// Nothing was recorded yet.
     #[default]
@@ -65,7 +95,7 @@ pub enum Phase {
 }
 
 /// A message that waits.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QueuedRun {
     /// The run it will be.
     pub run: RunId,
@@ -126,6 +156,13 @@ pub enum Command {
     Ask(ApprovalRequest),
     /// Record what a person answered, or that nobody did.
     Resolve(ApprovalResolution),
+    /// A rule is to count no more.
+    WithdrawRule {
+        /// The approval whose answer granted it.
+        approval: ApprovalId,
+        /// Who says so.
+        by: String,
+    },
     /// Record how the running message ended.
     Conclude {
         /// Which run.
@@ -233,6 +270,12 @@ pub enum Rejection {
     /// The answer is not one of those that were offered.
     #[error("approval `{0}` cannot be answered like that")]
     NotOffered(ApprovalId),
+    /// The rule is not one that this answer can grant.
+    #[error("approval `{0}` cannot grant this rule: {1}")]
+    Rule(ApprovalId, RuleError),
+    /// No rule of this approval is in force.
+    #[error("approval `{0}` has no rule in force")]
+    NoRule(ApprovalId),
     /// The sender's base version is not the latest.
     #[error("version {wanted} is not the latest: the session is at version {latest}")]
     VersionConflict {
@@ -252,7 +295,8 @@ impl Rejection {
                 ErrorCode::Conflict
             }
             Rejection::NotPending(_) => ErrorCode::ApprovalNotPending,
-            Rejection::NotOffered(_) => ErrorCode::BadRequest,
+            Rejection::NotOffered(_) | Rejection::Rule(..) => ErrorCode::BadRequest,
+            Rejection::NoRule(_) => ErrorCode::NotFound,
             Rejection::Ended => ErrorCode::SessionEnded,
             Rejection::Busy => ErrorCode::RunInProgress,
             Rejection::QueueFull => ErrorCode::QueueFull,
@@ -297,6 +341,12 @@ impl Session {
                 _ => Err(Rejection::WrongPhase("has no run that could ask")),
             },
             Command::Resolve(resolution) => self.decide_resolve(resolution),
+            Command::WithdrawRule { approval, by } => {
+                let grant = self.grants.iter().find(|grant| grant.approval_id == approval);
+                grant.ok_or(Rejection::NoRule(approval))?;
+                let body = EventBody::ApprovalRuleWithdrawn { approval_id: approval, by };
+                Ok(vec![Draft::of_session(body)])
+            }
             Command::Conclude { run, outcome, files } => match self.phase {
                 Phase::Running { run: running } if running == run => {
                     Ok(self.decide_conclude(run, outcome, files))
@@ -350,10 +400,9 @@ impl Session {
             EventBody::BlockDiscarded { block_id, .. } => {
                 self.fresh.remove(block_id);
             }
-            EventBody::ApprovalRequested(request) => {
-                self.approvals.push(OpenApproval { run, request: request.clone(), answer: None });
-            }
+            EventBody::ApprovalRequested(request) => self.ask(run, request.clone()),
             EventBody::ApprovalResolved(resolution) => self.settle(resolution),
+            EventBody::ApprovalRuleWithdrawn { approval_id, .. } => self.withdraw_rule(approval_id),
             EventBody::ArtifactCreated { .. }
             | EventBody::ArtifactUpdated { .. }
             | EventBody::ArtifactDeleted { .. } => apply_artifact_event(&mut self.artifacts, body),
@@ -366,6 +415,7 @@ impl Session {
             | EventBody::ModelCalled(_)
             | EventBody::Retrying { .. }
             | EventBody::EgressDecided { .. }
+            | EventBody::LimitReached { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::SubagentStarted(_)
             | EventBody::SubagentCompleted { .. }
@@ -460,7 +510,7 @@ impl Session {
         Ok(drafts)
     }
 
-    fn decide_resolve(&self, resolution: ApprovalResolution) -> Result<Vec<Draft>, Rejection> {
+    fn decide_resolve(&self, mut resolution: ApprovalResolution) -> Result<Vec<Draft>, Rejection> {
         let id = resolution.approval_id;
         let open = self.approvals.iter().find(|open| open.request.approval_id == id);
         let open = open.ok_or(Rejection::NotPending(id))?;
@@ -470,9 +520,20 @@ impl Session {
             return if is_same { Ok(Vec::new()) } else { Err(Rejection::NotPending(id)) };
         }
         match resolution.decision.decision() {
-            Some(decision) if !open.request.options.contains(&decision) => Err(Rejection::NotOffered(id)),
-            _ => Ok(vec![Draft { run_id: open.run, ..resolved(resolution) }]),
+            Some(decision) if !open.request.options.contains(&decision) => {
+                return Err(Rejection::NotOffered(id));
+            }
+            Some(ApprovalDecision::AllowAlways) => {
+                let detail = &open.request.detail;
+                match &resolution.rule {
+                    Some(rule) => rule.check(detail).map_err(|error| Rejection::Rule(id, error))?,
+                    // Whoever names no rule allows the very same and no more.
+                    None => resolution.rule = ApprovalRule::same(detail),
+                }
+            }
+            _ => {}
         }
+        Ok(vec![Draft { run_id: open.run, ..resolved(resolution) }])
     }
 
     /// The end of a run, and of what it and earlier runs asked. Only a run that was cut leaves its questions open: what
@@ -554,19 +615,29 @@ impl Session {
         }
     }
 
+    fn ask(&mut self, run: Option<RunId>, request: ApprovalRequest) {
+        self.approvals.push(OpenApproval { run, request, answer: None });
+    }
+
+    fn withdraw_rule(&mut self, granted_by: &ApprovalId) {
+        self.grants.retain(|grant| grant.approval_id != *granted_by);
+    }
+
     /// An answer that the asking run can hear is settled; one that comes later is kept.
     fn settle(&mut self, resolution: &ApprovalResolution) {
         let running = self.running();
-        let allowed = &mut self.allowed;
+        let grants = &mut self.grants;
         self.approvals.retain_mut(|open| {
             if open.request.approval_id != resolution.approval_id {
                 return true;
             }
+            let OpenApproval { request, .. } = &*open;
             if resolution.decision == Resolution::AllowAlways
-                && let Some(about) = matter(open.request.kind, &open.request.detail)
-                && !allowed.contains(&about)
+                && let Some(about) = matter(request.kind, &request.detail)
             {
-                allowed.push(about);
+                let circumstances = circumstances(&request.detail);
+                let (approval_id, rule) = (resolution.approval_id, resolution.rule.clone());
+                grants.push(Grant { approval_id, rule, about, circumstances });
             }
             open.answer = Some(resolution.clone());
             resolution.decision.decision().is_some() && open.run != running

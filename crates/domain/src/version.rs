@@ -94,7 +94,7 @@ pub enum RunFrom {
 }
 
 /// How what a session has now differs from its latest version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Head {
     /// Not at all.
     #[default]

@@ -1,6 +1,6 @@
 //! The decision: may this identity do that? One pure function, and nothing else decides.
 
-use warren_domain::{ErrorCode, Partition, ProjectId, TokenId};
+use warren_domain::{ErrorCode, Partition, ProjectId, Timestamp, TokenId};
 
 use crate::{
     plans::Plan,
@@ -22,6 +22,8 @@ pub struct Identity {
     pub owner: String,
     /// How much the owner may send, if that was said.
     pub plan: Option<Plan>,
+    /// When the token stops working. What is made from it ends then too, if not before.
+    pub expires_at: Option<Timestamp>,
 }
 
 impl Identity {
@@ -43,6 +45,9 @@ pub enum Action {
     AdminRead,
     /// Change what only administrators may.
     AdminWrite,
+    /// Change what all partitions share, as the programs of agents. Only operators may: administrators of the default
+    /// partition, which is where the server's owner is.
+    Operate,
 }
 
 /// What it is to be done to.
@@ -73,6 +78,9 @@ pub enum Denied {
     /// Only administrators may.
     #[error("only an administrator's token may do this")]
     NotAdmin,
+    /// Only operators may.
+    #[error("only an operator's token may change what the whole server shares")]
+    NotOperator,
 }
 
 impl Denied {
@@ -81,7 +89,18 @@ impl Denied {
     pub fn code(self) -> ErrorCode {
         match self {
             Denied::NotFound => ErrorCode::NotFound,
-            Denied::ReadOnly | Denied::NotAdmin => ErrorCode::Forbidden,
+            Denied::ReadOnly | Denied::NotAdmin | Denied::NotOperator => ErrorCode::Forbidden,
+        }
+    }
+
+    /// What the client can do about it.
+    #[must_use]
+    pub fn hint(self) -> Option<&'static str> {
+        match self {
+            Denied::NotOperator => Some(
+                "use the token that the server printed at its first start, or another administrator's of its partition",
+            ),
+            Denied::NotFound | Denied::ReadOnly | Denied::NotAdmin => None,
         }
     }
 }
@@ -94,12 +113,16 @@ impl Denied {
 /// When the identity may not.
 pub fn authorize(identity: &Identity, action: Action, target: Target<'_>) -> Result<(), Denied> {
     sees(identity, target)?;
-    if matches!(action, Action::AdminRead | Action::AdminWrite) && identity.scope.project().is_some() {
+    let needs_admin = matches!(action, Action::AdminRead | Action::AdminWrite | Action::Operate);
+    if needs_admin && identity.scope.project().is_some() {
         return Err(Denied::NotAdmin);
+    }
+    if action == Action::Operate && identity.partition != Partition::default_partition() {
+        return Err(Denied::NotOperator);
     }
     match (action, identity.scope.rights()) {
         (Action::Read | Action::AdminRead, _) | (_, Rights::ReadWrite) => Ok(()),
-        (Action::Write | Action::AdminWrite, Rights::ReadOnly) => Err(Denied::ReadOnly),
+        (Action::Write | Action::AdminWrite | Action::Operate, Rights::ReadOnly) => Err(Denied::ReadOnly),
     }
 }
 
@@ -117,8 +140,8 @@ fn sees(identity: &Identity, target: Target<'_>) -> Result<(), Denied> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Action::{self, AdminRead, AdminWrite, Read, Write},
-        Denied::{self, NotAdmin, NotFound, ReadOnly},
+        Action::{self, AdminRead, AdminWrite, Operate, Read, Write},
+        Denied::{self, NotAdmin, NotFound, NotOperator, ReadOnly},
         Identity, Target, authorize,
     };
     use warren_domain::{Partition, ProjectId, TokenId};
@@ -126,46 +149,55 @@ mod tests {
     const OWN: ProjectId = ProjectId(uuid::Uuid::from_u128(1));
     const OTHER: ProjectId = ProjectId(uuid::Uuid::from_u128(2));
 
-    fn identity(scope: &str) -> Identity {
+    fn identity(partition: &str, scope: &str) -> Identity {
         Identity {
             token_id: TokenId(uuid::Uuid::nil()),
             name: scope.to_owned(),
-            partition: Partition::from("here"),
+            partition: Partition::from(partition),
             scope: scope.replace("OWN", &OWN.to_string()).parse().expect(scope),
             owner: "test".to_owned(),
             plan: None,
+            expires_at: None,
         }
     }
 
     /// Every scope, every target, every action: there is no case that is not in this table.
     #[test]
     fn the_whole_table_of_decisions() {
-        let (here, there) = (Partition::from("here"), Partition::from("there"));
-        let targets = [
-            Target::Server,
-            Target::Visible,
-            Target::Project { partition: &here, project: OWN },
-            Target::Project { partition: &here, project: OTHER },
-            Target::Project { partition: &there, project: OWN },
-        ];
-        let actions = [Read, Write, AdminRead, AdminWrite];
-        type Row = [Result<(), Denied>; 4];
-        const YES: Row = [Ok(()); 4];
-        const LOOK: Row = [Ok(()), Err(ReadOnly), Ok(()), Err(ReadOnly)];
-        const NOTHING: Row = [Err(NotFound); 4];
-        const NOT_ADMIN: Row = [Err(NotAdmin); 4];
-        const WORK: Row = [Ok(()), Ok(()), Err(NotAdmin), Err(NotAdmin)];
-        const WATCH: Row = [Ok(()), Err(ReadOnly), Err(NotAdmin), Err(NotAdmin)];
+        let actions = [Read, Write, AdminRead, AdminWrite, Operate];
+        type Row = [Result<(), Denied>; 5];
+        const YES: Row = [Ok(()); 5];
+        const LOOK: Row = [Ok(()), Err(ReadOnly), Ok(()), Err(ReadOnly), Err(ReadOnly)];
+        const NOTHING: Row = [Err(NotFound); 5];
+        const NOT_ADMIN: Row = [Err(NotAdmin); 5];
+        const WORK: Row = [Ok(()), Ok(()), Err(NotAdmin), Err(NotAdmin), Err(NotAdmin)];
+        const WATCH: Row = [Ok(()), Err(ReadOnly), Err(NotAdmin), Err(NotAdmin), Err(NotAdmin)];
+        // An administrator, but not of the partition that the server's owner is in.
+        const TENANT: Row = [Ok(()), Ok(()), Ok(()), Ok(()), Err(NotOperator)];
+        const TENANT_LOOK: Row = [Ok(()), Err(ReadOnly), Ok(()), Err(ReadOnly), Err(NotOperator)];
         let table = [
-            ("admin", [YES, YES, YES, YES, NOTHING]),
-            ("admin:ro", [LOOK, LOOK, LOOK, LOOK, NOTHING]),
-            ("project:OWN", [NOT_ADMIN, WORK, WORK, NOTHING, NOTHING]),
-            ("project:OWN:ro", [NOT_ADMIN, WATCH, WATCH, NOTHING, NOTHING]),
+            ("default", "admin", [YES, YES, YES, YES, NOTHING]),
+            ("default", "admin:ro", [LOOK, LOOK, LOOK, LOOK, NOTHING]),
+            ("default", "project:OWN", [NOT_ADMIN, WORK, WORK, NOTHING, NOTHING]),
+            ("default", "project:OWN:ro", [NOT_ADMIN, WATCH, WATCH, NOTHING, NOTHING]),
+            ("here", "admin", [TENANT, TENANT, TENANT, TENANT, NOTHING]),
+            ("here", "admin:ro", [TENANT_LOOK, TENANT_LOOK, TENANT_LOOK, TENANT_LOOK, NOTHING]),
+            ("here", "project:OWN", [NOT_ADMIN, WORK, WORK, NOTHING, NOTHING]),
+            ("here", "project:OWN:ro", [NOT_ADMIN, WATCH, WATCH, NOTHING, NOTHING]),
         ];
-        for (scope, rows) in table {
-            let found = targets
-                .map(|target| actions.map(|action: Action| authorize(&identity(scope), action, target)));
-            assert_eq!(found, rows, "{scope}");
+        for (partition, scope, rows) in table {
+            let (here, there) = (Partition::from(partition), Partition::from("there"));
+            let targets = [
+                Target::Server,
+                Target::Visible,
+                Target::Project { partition: &here, project: OWN },
+                Target::Project { partition: &here, project: OTHER },
+                Target::Project { partition: &there, project: OWN },
+            ];
+            let identity = identity(partition, scope);
+            let found =
+                targets.map(|target| actions.map(|action: Action| authorize(&identity, action, target)));
+            assert_eq!(found, rows, "{scope} of {partition}");
         }
     }
 }

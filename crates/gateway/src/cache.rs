@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use warren_domain::{Timestamp, TokenId};
+use warren_domain::Timestamp;
 use warren_store::TokenRecord;
 
 /// Another node may have revoked the token: no entry is believed longer than this.
@@ -50,11 +50,11 @@ impl Cache {
         state.entries.insert(token.hash.clone(), (token.clone(), now.plus_millis(BELIEVED_MILLIS)));
     }
 
-    /// Forgets a token that was revoked.
-    pub(crate) fn revoke(&self, token: TokenId) {
+    /// Forgets all it knows: a token was revoked, and with it those that were made from it, which only the store can name.
+    pub(crate) fn revoke(&self) {
         let mut state = self.lock();
         state.revocations += 1;
-        state.entries.retain(|_, (kept, _)| kept.token_id != token);
+        state.entries.clear();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -80,6 +80,7 @@ mod tests {
             expires_at: None,
             owner: None,
             plan: None,
+            parent: None,
         }
     }
 
@@ -97,7 +98,7 @@ mod tests {
     fn a_look_up_that_overlaps_a_revocation_is_not_kept() {
         let cache = Cache::default();
         let look_up = cache.get("h", Timestamp::default()).expect_err("empty");
-        cache.revoke(token().token_id);
+        cache.revoke();
         cache.put(look_up, &token(), Timestamp::default());
         assert_eq!(cache.get("h", Timestamp::default()).ok(), None);
     }

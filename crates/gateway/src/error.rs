@@ -45,6 +45,9 @@ pub enum RequestError {
     /// The scope is none.
     #[error(transparent)]
     Scope(#[from] ScopeError),
+    /// The token was revoked while it was used.
+    #[error("the token has been revoked")]
+    Revoked,
     /// The code of a sign-in link is wrong, used or too old.
     #[error("the sign-in code is unknown, used or expired")]
     SignInCode,
@@ -64,7 +67,7 @@ impl RequestError {
             RequestError::Denied(denied) => denied.code(),
             RequestError::NotFound { .. } => ErrorCode::NotFound,
             RequestError::Invalid { .. } | RequestError::Scope(_) => ErrorCode::BadRequest,
-            RequestError::SignInCode => ErrorCode::Unauthorized,
+            RequestError::SignInCode | RequestError::Revoked => ErrorCode::Unauthorized,
             RequestError::Randomness(_) | RequestError::Backend(_) => ErrorCode::Internal,
         }
     }
@@ -76,8 +79,9 @@ impl RequestError {
             RequestError::Invalid { hint, .. } => Some(hint),
             RequestError::Scope(_) => Some("use `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`"),
             RequestError::SignInCode => Some("links work once, for five minutes: make a new one"),
-            RequestError::Denied(_)
-            | RequestError::NotFound { .. }
+            RequestError::Denied(denied) => denied.hint(),
+            RequestError::NotFound { .. }
+            | RequestError::Revoked
             | RequestError::Randomness(_)
             | RequestError::Backend(_) => None,
         }

@@ -14,6 +14,7 @@ use crate::{
     secret::Secret,
     sign_in::Codes,
     tokens::NewToken,
+    validity::Watched,
 };
 
 /// The token that the server makes for its owner, of which there is one; of servers that share their records, each has one
@@ -37,6 +38,7 @@ pub struct Gateway {
     pub(crate) cache: Arc<Cache>,
     pub(crate) codes: Arc<Codes>,
     pub(crate) plans: Plans,
+    pub(crate) watched: Arc<Watched>,
 }
 
 /// What the owner of the server needs to come in.
@@ -62,7 +64,14 @@ impl Gateway {
     /// A gateway on these records.
     #[must_use]
     pub fn new(records: Records, env: Env) -> Self {
-        Self { records, env, cache: Arc::default(), codes: Arc::default(), plans: Plans::default() }
+        Self {
+            records,
+            env,
+            cache: Arc::default(),
+            codes: Arc::default(),
+            plans: Plans::default(),
+            watched: Arc::default(),
+        }
     }
 
     /// The same with other plans.
@@ -94,7 +103,7 @@ impl Gateway {
         let scope = Scope::Admin(Rights::ReadWrite);
         let owner = Some(OWNER.to_owned());
         let new = NewToken { name, scope, expires_at: None, owner, plan: None };
-        let (secret, _) = self.token_mint(&partition, new).await?;
+        let (secret, _) = self.token_mint(&partition, new, None).await?;
         Ok(Bootstrap { secret, is_new: true })
     }
 

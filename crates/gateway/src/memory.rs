@@ -14,6 +14,44 @@ pub(crate) fn memory() -> Records {
     Records { tokens: all.clone(), projects: all.clone(), profiles: all }
 }
 
+/// The same, but of tokens nothing can be read: the store is out of reach.
+pub(crate) fn silent() -> Records {
+    Records { tokens: Arc::new(Silent), ..memory() }
+}
+
+struct Silent;
+
+fn out_of_reach<T>() -> Result<T, ReadError> {
+    Err(ReadError { doing: "reach the store", source: "nobody answers".into() })
+}
+
+#[async_trait]
+impl Tokens for Silent {
+    async fn put_token(&self, _: &TokenRecord) -> Result<(), ReadError> {
+        out_of_reach()
+    }
+
+    async fn token(&self, _: &str) -> Result<Option<TokenRecord>, ReadError> {
+        out_of_reach()
+    }
+
+    async fn tokens(&self, _: Option<&Partition>) -> Result<Vec<TokenRecord>, ReadError> {
+        out_of_reach()
+    }
+
+    async fn tokens_present(&self, _: &[TokenId]) -> Result<Vec<TokenId>, ReadError> {
+        out_of_reach()
+    }
+
+    async fn remove_token(&self, _: TokenId) -> Result<bool, ReadError> {
+        out_of_reach()
+    }
+
+    async fn counted(&self, _: &str, _: Timestamp) -> Result<u64, ReadError> {
+        out_of_reach()
+    }
+}
+
 #[derive(Default)]
 struct Memory(Mutex<Tables>);
 
@@ -34,7 +72,12 @@ impl Memory {
 #[async_trait]
 impl Tokens for Memory {
     async fn put_token(&self, token: &TokenRecord) -> Result<(), ReadError> {
-        self.tables().tokens.push(token.clone());
+        let mut tables = self.tables();
+        let is_there = |parent| tables.tokens.iter().any(|known| known.token_id == parent);
+        if !token.parent.is_none_or(is_there) {
+            return Err(ReadError { doing: "keep the token", source: "its parent is not there".into() });
+        }
+        tables.tokens.push(token.clone());
         Ok(())
     }
 
@@ -48,10 +91,20 @@ impl Tokens for Memory {
         Ok(wanted.cloned().collect())
     }
 
+    async fn tokens_present(&self, ids: &[TokenId]) -> Result<Vec<TokenId>, ReadError> {
+        let tables = self.tables();
+        let all = tables.tokens.iter().map(|token| token.token_id);
+        Ok(all.filter(|token| ids.contains(token)).collect())
+    }
+
     async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError> {
         let mut tables = self.tables();
         let before = tables.tokens.len();
-        tables.tokens.retain(|token| token.token_id != id);
+        let mut gone = vec![id];
+        while let Some(id) = gone.pop() {
+            gone.extend(tables.tokens.iter().filter(|one| one.parent == Some(id)).map(|one| one.token_id));
+            tables.tokens.retain(|token| token.token_id != id);
+        }
         Ok(tables.tokens.len() < before)
     }
 

@@ -1,21 +1,26 @@
 //! Profiles: what agents are given, kept per partition.
 
+mod secrets;
+
 use std::path::{Component, Path};
 
 use warren_domain::{AgentProfile, ProfileId, WorkspaceTemplateFile};
 
+pub use secrets::KEPT;
+
 use crate::{Gateway, Identity, RequestError};
 
 impl Gateway {
-    /// All profiles the identity may use, by id.
+    /// All profiles the identity may use, by id, with [`KEPT`] for what is secret in them.
     ///
     /// # Errors
     /// When they cannot be read.
     pub async fn profile_list(&self, identity: &Identity) -> Result<Vec<AgentProfile>, RequestError> {
-        self.records.profiles.profiles(&identity.partition).await.map_err(RequestError::Backend)
+        let profiles = self.records.profiles.profiles(&identity.partition).await;
+        Ok(profiles.map_err(RequestError::Backend)?.into_iter().map(secrets::hidden).collect())
     }
 
-    /// One profile.
+    /// One profile, with [`KEPT`] for what is secret in it.
     ///
     /// # Errors
     /// When there is none of that name.
@@ -32,25 +37,26 @@ impl Gateway {
         }
         let found =
             self.records.profiles.profile(&identity.partition, id).await.map_err(RequestError::Backend)?;
-        found.ok_or_else(missing)
+        found.map(secrets::hidden).ok_or_else(missing)
     }
 
-    /// Makes or replaces one. The caller has been authorised as an administrator.
+    /// Makes or replaces one; what is [`KEPT`] in it stays as it is stored. The caller has been authorised as an
+    /// administrator.
     ///
     /// # Errors
-    /// When its name or one of its files' paths cannot be used.
+    /// When its name or one of its files' paths cannot be used, or nothing is stored for what is to be kept.
     pub async fn profile_put(
         &self,
         identity: &Identity,
         profile: AgentProfile,
     ) -> Result<AgentProfile, RequestError> {
         check(&profile)?;
-        self.records
-            .profiles
-            .put_profile(&identity.partition, &profile)
-            .await
-            .map_err(RequestError::Backend)?;
-        Ok(profile)
+        let profiles = &self.records.profiles;
+        let stored =
+            profiles.profile(&identity.partition, &profile.id).await.map_err(RequestError::Backend)?;
+        let profile = secrets::restored(profile, stored.as_ref())?;
+        profiles.put_profile(&identity.partition, &profile).await.map_err(RequestError::Backend)?;
+        Ok(secrets::hidden(profile))
     }
 
     /// Removes one. Sessions that were made with it keep what they have.

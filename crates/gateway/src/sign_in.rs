@@ -1,11 +1,13 @@
-//! Signing a browser in: a link that works once becomes a token that the browser keeps in a cookie.
+//! Signing a browser in: a link that works once, or a token, becomes another token that the browser keeps in a cookie.
+//!
+//! What is made from a token never outlives it: it expires no later, and is revoked with it.
 
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
 };
 
-use warren_domain::{Partition, Timestamp};
+use warren_domain::{Partition, Timestamp, TokenId};
 
 use crate::{
     Gateway, Identity, RequestError, Rights, Scope,
@@ -47,6 +49,8 @@ pub(crate) struct Codes(Mutex<HashMap<String, OpenLink>>);
 struct OpenLink {
     partition: Partition,
     expires_at: Timestamp,
+    /// The token that asked for it, and when that one expires; `None`: the server itself did, for its owner.
+    made_from: Option<(TokenId, Option<Timestamp>)>,
 }
 
 impl Gateway {
@@ -55,7 +59,7 @@ impl Gateway {
     /// # Errors
     /// When there is no randomness.
     pub fn sign_in_link(&self) -> Result<Link, RequestError> {
-        self.link_into(Partition::default_partition())
+        self.link_into(Partition::default_partition(), None)
     }
 
     /// Makes a link into the identity's partition. The caller has been authorised as an administrator.
@@ -63,42 +67,51 @@ impl Gateway {
     /// # Errors
     /// When there is no randomness.
     pub fn sign_in_link_for(&self, identity: &Identity) -> Result<Link, RequestError> {
-        self.link_into(identity.partition.clone())
+        self.link_into(identity.partition.clone(), Some((identity.token_id, identity.expires_at)))
     }
 
     /// Uses a link up and signs the browser in, as an administrator.
     ///
     /// # Errors
-    /// When the code is unknown, used or too old.
+    /// When the code is unknown, used or too old, or the token that it was made with has ended.
     pub async fn sign_in(&self, code: &str) -> Result<SignedIn, RequestError> {
         let now = self.env.now();
-        let partition = self.codes.take(&secret::hash(code), now).ok_or(RequestError::SignInCode)?;
+        let OpenLink { partition, made_from, .. } =
+            self.codes.take(&secret::hash(code), now).ok_or(RequestError::SignInCode)?;
         self.tokens_sweep(&partition).await?;
+        let parent = made_from.map(|(token, _)| token);
+        if !self.is_there(&partition, parent).await? {
+            return Err(RequestError::SignInCode);
+        }
         let new = NewToken {
             name: "browser".to_owned(),
             scope: Scope::Admin(Rights::ReadWrite),
-            expires_at: Some(now.plus_millis(SIGN_IN_LIFETIME_MILLIS)),
+            expires_at: Some(sign_in_ends(now, made_from.and_then(|(_, expires_at)| expires_at))),
             owner: Some(OWNER.to_owned()),
             plan: None,
         };
-        let (secret, _) = self.token_mint(&partition, new).await?;
+        let (secret, _) = self.token_mint(&partition, new, parent).await?;
         Ok(SignedIn { csrf: secret.csrf(), secret })
     }
 
-    /// Signs a browser in for somebody who showed a token: it may do what that token may, until it ends by itself.
+    /// Signs a browser in for somebody who showed a token: it may do what that token may, until it ends by itself or the
+    /// token does. Shown a token that is a sign-in itself, it makes one that ends no later.
     ///
     /// # Errors
-    /// When the tokens cannot be written.
+    /// When the token was revoked meanwhile, or the tokens cannot be written.
     pub async fn sign_in_as(&self, identity: &Identity) -> Result<SignedIn, RequestError> {
         self.tokens_sweep(&identity.partition).await?;
+        if !self.is_there(&identity.partition, Some(identity.token_id)).await? {
+            return Err(RequestError::Revoked);
+        }
         let new = NewToken {
             name: identity.name.clone(),
             scope: identity.scope,
-            expires_at: Some(self.env.now().plus_millis(SIGN_IN_LIFETIME_MILLIS)),
+            expires_at: Some(sign_in_ends(self.env.now(), identity.expires_at)),
             owner: Some(identity.owner.clone()),
             plan: identity.plan,
         };
-        let (secret, _) = self.token_mint(&identity.partition, new).await?;
+        let (secret, _) = self.token_mint(&identity.partition, new, Some(identity.token_id)).await?;
         Ok(SignedIn { csrf: secret.csrf(), secret })
     }
 
@@ -110,10 +123,20 @@ impl Gateway {
         self.token_remove(identity.token_id).await
     }
 
-    fn link_into(&self, partition: Partition) -> Result<Link, RequestError> {
+    /// Whether a token has not been revoked, asking the store: another node may have done it a moment ago.
+    async fn is_there(&self, partition: &Partition, token: Option<TokenId>) -> Result<bool, RequestError> {
+        let Some(token) = token else { return Ok(true) };
+        Ok(self.tokens_of(partition).await?.iter().any(|known| known.token_id == token))
+    }
+
+    fn link_into(
+        &self,
+        partition: Partition,
+        made_from: Option<(TokenId, Option<Timestamp>)>,
+    ) -> Result<Link, RequestError> {
         let code = secret::random_hex(&self.env).map_err(RequestError::Randomness)?;
         let expires_at = self.env.now().plus_millis(LINK_LIFETIME_MILLIS);
-        self.codes.put(secret::hash(&code), OpenLink { partition, expires_at });
+        self.codes.put(secret::hash(&code), OpenLink { partition, expires_at, made_from });
         Ok(Link { code, expires_at })
     }
 }
@@ -129,11 +152,17 @@ impl Codes {
     }
 
     /// Takes a code out, whether it is still good or not: it is never tried twice.
-    fn take(&self, hash: &str, now: Timestamp) -> Option<Partition> {
+    fn take(&self, hash: &str, now: Timestamp) -> Option<OpenLink> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let link = open.remove(hash)?;
-        (now < link.expires_at).then_some(link.partition)
+        (now < link.expires_at).then_some(link)
     }
+}
+
+/// When a sign-in made now from a token ends: in a month, or with the token if that is sooner.
+fn sign_in_ends(now: Timestamp, parent_expires: Option<Timestamp>) -> Timestamp {
+    let month = now.plus_millis(SIGN_IN_LIFETIME_MILLIS);
+    parent_expires.map_or(month, |expires| expires.min(month))
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub struct Token {
     pub created_at: Timestamp,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,
+    /// The token that it was made from, and ends with.
+    pub parent: Option<TokenId>,
 }
 
 /// A token to be made.
@@ -63,8 +65,8 @@ impl Gateway {
         let plan = token.plan.as_deref().map(str::parse).transpose();
         let plan = plan.map_err(|_: RequestError| AuthenticateError::Unknown)?;
         let owner = token.owner.unwrap_or_else(|| token.token_id.to_string());
-        let TokenRecord { token_id, name, partition, .. } = token;
-        Ok(Identity { token_id, name, partition, scope, owner, plan })
+        let TokenRecord { token_id, name, partition, expires_at, .. } = token;
+        Ok(Identity { token_id, name, partition, scope, owner, plan, expires_at })
     }
 
     /// Whether a browser's call that changes something comes from a page of ours.
@@ -109,7 +111,7 @@ impl Gateway {
         if let Some(project) = new.scope.project() {
             self.project_get(identity, project).await?;
         }
-        self.token_mint(&identity.partition, new).await
+        self.token_mint(&identity.partition, new, None).await
     }
 
     /// All tokens of the identity's partition, oldest first, without those that have expired.
@@ -134,7 +136,8 @@ impl Gateway {
             .ok_or_else(|| RequestError::NotFound { kind: "token", id: id.to_string() })
     }
 
-    /// Revokes a token: on this node at once, on others within seconds.
+    /// Revokes a token and all that were made from it: on this node at once, on others within seconds;
+    /// streams that are open with one of them end within a second everywhere.
     ///
     /// # Errors
     /// When there is none of that name in the identity's partition.
@@ -147,6 +150,7 @@ impl Gateway {
         &self,
         partition: &Partition,
         new: NewToken,
+        parent: Option<TokenId>,
     ) -> Result<(Secret, Token), RequestError> {
         let secret = Secret::generate(&self.env).map_err(RequestError::Randomness)?;
         let token = TokenRecord {
@@ -159,6 +163,7 @@ impl Gateway {
             expires_at: new.expires_at,
             owner: new.owner,
             plan: new.plan.map(|plan| plan.to_string()),
+            parent,
         };
         self.records.tokens.put_token(&token).await.map_err(RequestError::Backend)?;
         tracing::info!(token = %token.token_id, scope = %token.scope, "token made");
@@ -167,7 +172,12 @@ impl Gateway {
 
     pub(crate) async fn token_remove(&self, id: TokenId) -> Result<(), RequestError> {
         self.records.tokens.remove_token(id).await.map_err(RequestError::Backend)?;
-        self.cache.revoke(id);
+        self.cache.revoke();
+        // What holds it ends before this is answered. It is removed all the same if that cannot be looked up: then what
+        // holds it ends when it can.
+        if let Err(error) = self.recheck().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "tokens cannot be checked");
+        }
         tracing::info!(token = %id, "token revoked");
         Ok(())
     }
@@ -192,7 +202,7 @@ impl Gateway {
         Ok(())
     }
 
-    async fn tokens_of(&self, partition: &Partition) -> Result<Vec<TokenRecord>, RequestError> {
+    pub(crate) async fn tokens_of(&self, partition: &Partition) -> Result<Vec<TokenRecord>, RequestError> {
         self.records.tokens.tokens(Some(partition)).await.map_err(RequestError::Backend)
     }
 
@@ -218,6 +228,7 @@ impl From<TokenRecord> for Token {
             plan: record.plan,
             created_at: record.created_at,
             expires_at: record.expires_at,
+            parent: record.parent,
         }
     }
 }

@@ -31,6 +31,27 @@ pub struct ExecRequest {
     /// What becomes of processes in the program's group when it has ended.
     #[serde(default)]
     pub leftovers: Leftovers,
+    /// What its stdin, stdout and stderr are.
+    #[serde(default, skip_serializing_if = "Stdio::is_pipes")]
+    pub stdio: Stdio,
+}
+
+/// What connects a program with the guest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stdio {
+    /// Pipes. They can be opened again by a name such as `/dev/stderr`, and through `/proc` by every process of the same
+    /// user.
+    #[default]
+    Pipes,
+    /// Sockets, which no name opens: only the program, and what it hands them to, can read or write them.
+    Sockets,
+}
+
+impl Stdio {
+    fn is_pipes(&self) -> bool {
+        *self == Stdio::Pipes
+    }
 }
 
 /// One resource limit, soft and hard.

@@ -19,7 +19,7 @@ mod request;
 mod watch;
 
 pub use error::{ErrorCode, GuestError};
-pub use exec::{EXEC_CREDIT, ExecRequest, Exit, Leftovers, Limit, Output, Started};
+pub use exec::{EXEC_CREDIT, ExecRequest, Exit, Leftovers, Limit, Output, Started, Stdio};
 pub use files::{
     DirEntry, FileKind, FileLook, FilePath, FileStat, ListEnd, ListRequest, MAX_LIST, ReadRequest, Root,
     WriteHow, WriteRequest,

@@ -28,6 +28,7 @@ mod profile;
 mod request;
 mod role;
 mod session;
+mod shells;
 mod subagent;
 mod thread;
 mod tools;
@@ -36,9 +37,16 @@ mod transcript;
 use std::{io::Write, process::ExitCode};
 
 use options::Options;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+pub(crate) use shells::main as run_shells;
 
 /// Runs the agent until its turn has ended.
 pub(crate) fn main() -> ExitCode {
+    // What the tools start has the same uid: it must not look into this process or take its descriptors.
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        return complain(&error, 1);
+    }
     let options = match Options::from_process() {
         Ok(options) => options,
         Err(error) => return complain(&error, 2),

@@ -45,9 +45,14 @@ mod save;
 use std::{io::Write, process::ExitCode};
 
 use options::Options;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 /// Runs the bridge until its stdin or its program ends.
 pub(crate) fn main() -> ExitCode {
+    // What the program starts has the same uid: it must not look into this process or take its descriptors.
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        return complain(&error, 1);
+    }
     let options = match Options::from_process() {
         Ok(options) => options,
         Err(error) => return complain(&error, 2),

@@ -2,6 +2,7 @@
 
 mod relay;
 mod spawn;
+mod stdio;
 
 use std::os::fd::OwnedFd;
 
@@ -11,6 +12,8 @@ use warren_link::Stream;
 use crate::{args::Rlimit, confine::Confinement, failure::Failure, reaper::Reaper, serve::reply};
 
 use relay::Relay;
+
+pub(crate) use stdio::socket;
 
 /// What is done to every program that is started.
 pub(crate) struct Spawner {

@@ -33,9 +33,14 @@ mod run;
 use std::{io::Write, process::ExitCode};
 
 use options::Options;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 /// Runs until the program has ended and all it said is printed.
 pub(crate) fn main() -> ExitCode {
+    // What the program starts has the same uid: it must not look into this process or take its descriptors.
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        return complain(&error, 1);
+    }
     let options = match Options::parse(std::env::args_os().skip(2)) {
         Ok(options) => options,
         Err(error) => return complain(&error, 2),

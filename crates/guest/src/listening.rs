@@ -1,4 +1,10 @@
 //! Which loopback ports programs inside listen on, and whose they are.
+//!
+//! The kernel does not report that a socket listens, so it is asked again and again, but only while there is a process
+//! that could listen: a sandbox in which nothing runs is never looked at.
+
+mod diag;
+mod table;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,22 +16,34 @@ use tokio::{io::AsyncReadExt, time::sleep};
 use warren_guest_api::{Frame, MAX_PORTS, OpenPort, write_frame};
 use warren_link::Stream;
 
-use crate::{failure::Failure, serve::reply};
+use crate::{
+    failure::Failure,
+    reaper::{Activity, Reaper},
+    serve::reply,
+};
 
-/// How often is looked. The tables of a sandbox are short: a look costs less than a tenth of a millisecond.
-const INTERVAL: Duration = Duration::from_millis(400);
+use diag::Diag;
+
+/// How often is looked while a program of the host runs: one of its tools may start a server at any time.
+const BUSY: Duration = Duration::from_millis(400);
+
+/// How often is looked while there is only what programs left behind. Still within a second.
+const LEFT_BEHIND: Duration = Duration::from_millis(900);
 
 /// Where agents' programs and our own are: what they listen on is no business of people's.
 const OURS: [&str; 2] = ["/opt/agents/", "/warren/"];
 
-/// Tells all ports at once, and again whenever they change, until the host ends the stream.
-pub(crate) async fn watch(ignore: &[u16], stream: &mut Stream) -> Result<(), Failure> {
+/// Sends all ports at once, and again whenever they change, until the host ends the stream.
+pub(crate) async fn watch(ignore: &[u16], reaper: &Reaper, stream: &mut Stream) -> Result<(), Failure> {
     reply(stream, &()).await?;
+    let mut activity = reaper.activity();
+    let mut kernel = Kernel::default();
     let mut sockets = BTreeMap::new();
     let mut told = None;
     let mut nothing = [0; 1];
     loop {
-        let now = listening(ignore);
+        let interval = interval(*activity.borrow_and_update());
+        let now = kernel.listening(ignore);
         // Whose they are is only asked when there are others than before.
         if told.is_none() || now != sockets {
             let ports = owned(&now);
@@ -38,27 +56,43 @@ pub(crate) async fn watch(ignore: &[u16], stream: &mut Stream) -> Result<(), Fai
         tokio::select! {
             // The host has nothing to say on this stream: a byte, an end or an error all mean the same.
             _ = stream.read(&mut nothing) => return Ok(()),
-            () = sleep(INTERVAL) => {}
+            // The reaper outlives every watch; without it nothing would be left to look at.
+            changed = activity.changed() => changed.map_err(|_| Failure::Gone)?,
+            () = sleep(interval.unwrap_or_default()), if interval.is_some() => {}
         }
     }
 }
 
-/// Ports and the inodes of their sockets.
-fn listening(ignore: &[u16]) -> BTreeMap<u16, u64> {
-    let tables = ["/proc/net/tcp6", "/proc/net/tcp"].map(|path| fs::read_to_string(path).unwrap_or_default());
-    let sockets = tables.iter().flat_map(|table| parse(table));
-    sockets.filter(|(port, _)| !ignore.contains(port)).take(4 * MAX_PORTS).collect()
+/// When to look again; `None` if nothing can change before the activity does.
+fn interval(activity: Activity) -> Option<Duration> {
+    match activity {
+        Activity::None => None,
+        Activity::LeftBehind => Some(LEFT_BEHIND),
+        Activity::Programs => Some(BUSY),
+    }
 }
 
-/// The listening sockets of one of the kernel's tables: everything else in it is passed over.
-fn parse(table: &str) -> impl Iterator<Item = (u16, u64)> {
-    table.lines().skip(1).filter_map(|line| {
-        let mut fields = line.split_ascii_whitespace();
-        let (_, port) = fields.nth(1)?.rsplit_once(':')?;
-        let is_listening = fields.nth(1)? == "0A";
-        let inode = fields.nth(5)?.parse().ok()?;
-        is_listening.then_some((u16::from_str_radix(port, 16).ok()?, inode))
-    })
+/// The kernel's word on what listens.
+#[derive(Default)]
+struct Kernel {
+    /// `None` before the first look, and after a failed one.
+    diag: Option<Diag>,
+}
+
+impl Kernel {
+    /// Ports and the inodes of their sockets.
+    fn listening(&mut self, ignore: &[u16]) -> BTreeMap<u16, u64> {
+        // A kernel without `sock_diag` still has its tables, at a higher price.
+        let sockets = self.ask().unwrap_or_else(|_| table::listening());
+        sockets.into_iter().filter(|(port, _)| !ignore.contains(port)).take(4 * MAX_PORTS).collect()
+    }
+
+    fn ask(&mut self) -> Result<BTreeMap<u16, u64>, diag::DiagError> {
+        let mut diag = self.diag.take().map_or_else(Diag::open, Ok)?;
+        let sockets = diag.listening()?;
+        self.diag = Some(diag);
+        Ok(sockets)
+    }
 }
 
 /// The ports that are not an agent's own, with whose they are.
@@ -117,22 +151,4 @@ fn group(pid: u32) -> Option<u32> {
 
 fn directory(pid: u32) -> Option<String> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()?.into_os_string().into_string().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse;
-
-    #[test]
-    fn only_listening_sockets_are_taken_from_the_kernels_table() {
-        let table = "\
-  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-   0: 0100007F:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 100 0 0 10 0
-   1: 0100007F:0BB8 0100007F:D2A4 01 00000000:00000000 00:00000000 00000000  1000        0 4712 1 0 20 4 30 10 -1
-   2: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4713 1 0 100 0 0 10 0
-   3: nonsense
-";
-        assert_eq!(parse(table).collect::<Vec<_>>(), [(3000, 4711), (8080, 4713)]);
-        assert_eq!(parse("").count(), 0);
-    }
 }

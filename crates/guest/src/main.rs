@@ -15,6 +15,7 @@
 //! /warren/guest agent [ARG…]        the built-in agent, an ordinary program started by an exec
 //! /warren/guest bridge [ARG…]       starts a server and speaks to it, likewise
 //! /warren/guest follow [ARG…]       runs another program and prints its lines and those of files it writes
+//! /warren/guest shells              runs commands for the built-in agent, which starts it
 //! /warren/guest tree [ARG…]         reads or writes whole trees for the guest, which starts it
 //! ```
 //!
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Some("agent") => agent::main(),
         Some("bridge") => bridge::main(),
         Some("follow") => follow::main(),
+        Some("shells") => agent::run_shells(),
         Some("tree") => tree::main(),
         _ => start::main(),
     }

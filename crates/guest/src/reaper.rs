@@ -5,14 +5,30 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
-use tokio::sync::oneshot;
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait},
+};
+use tokio::sync::{oneshot, watch};
 use warren_guest_api::{Exit, Leftovers};
 
 /// The programs that run, by their process id. All clones are one.
 #[derive(Clone, Default)]
 pub(crate) struct Reaper {
     running: Rc<RefCell<HashMap<Pid, Running>>>,
+    activity: watch::Sender<Activity>,
+}
+
+/// What runs besides the guest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// No process at all.
+    #[default]
+    None,
+    /// Only processes that outlived the programs that started them.
+    LeftBehind,
+    /// A program that the host asked for.
+    Programs,
 }
 
 struct Running {
@@ -25,7 +41,13 @@ impl Reaper {
     pub(crate) fn expect(&self, pid: Pid, leftovers: Leftovers) -> oneshot::Receiver<Exit> {
         let (exit, ended) = oneshot::channel();
         self.running.borrow_mut().insert(pid, Running { exit, leftovers });
+        self.set_activity(Activity::Programs);
         ended
+    }
+
+    /// What runs, and whenever that changes.
+    pub(crate) fn activity(&self) -> watch::Receiver<Activity> {
+        self.activity.subscribe()
     }
 
     /// Signals a program's whole group. Once the program has been waited for, its number may be another's: nothing happens.
@@ -38,7 +60,14 @@ impl Reaper {
 
     /// Waits for whatever has ended. To be called on `SIGCHLD`, which may stand for many.
     pub(crate) fn reap(&self) {
-        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+        let others = loop {
+            let (pid, status) = match wait(WaitOptions::NOHANG) {
+                Ok(Some(ended)) => ended,
+                Ok(None) => break Activity::LeftBehind,
+                // Every process of the sandbox is a descendant, and orphans become children: there is none at all.
+                Err(Errno::CHILD) => break Activity::None,
+                Err(_) => break Activity::LeftBehind,
+            };
             if let Some(exit) = exit(status)
                 && let Some(running) = self.running.borrow_mut().remove(&pid)
             {
@@ -49,7 +78,13 @@ impl Reaper {
                 // Nobody may be waiting any more.
                 _ = running.exit.send(exit);
             }
-        }
+        };
+        let runs = !self.running.borrow().is_empty();
+        self.set_activity(if runs { Activity::Programs } else { others });
+    }
+
+    fn set_activity(&self, now: Activity) {
+        self.activity.send_if_modified(|before| std::mem::replace(before, now) != now);
     }
 
     /// Kills every program that runs, with its group.

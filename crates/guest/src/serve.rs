@@ -96,7 +96,7 @@ async fn dispatch(guest: &Rc<Guest>, request: Request, stream: &mut Stream) -> R
         Request::Connect { port } => ports::connect(port, stream).await,
         Request::ScanTree => tree::serve(&guest.spawner, &guest.roots, Verb::Scan, stream).await,
         Request::WriteTree => tree::serve(&guest.spawner, &guest.roots, Verb::Write, stream).await,
-        Request::Ports { ignore } => listening::watch(&ignore, stream).await,
+        Request::Ports { ignore } => listening::watch(&ignore, &guest.spawner.reaper, stream).await,
         Request::Shutdown => {
             let replied = reply(stream, &()).await;
             guest.shutdown.notify_one();

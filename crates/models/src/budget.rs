@@ -81,6 +81,9 @@ pub enum Unaffordable {
         /// The model.
         model: String,
     },
+    /// The run that the call belongs to is over, and its budget with it.
+    #[error("the run that made this call has ended")]
+    RunEnded,
 }
 
 /// What a budget had and what a call needed.
@@ -132,6 +135,11 @@ impl Budget {
             0 => Charge::default(),
             _ => self.reserved.minus(settlement.reserved),
         };
+    }
+
+    /// Counts what a call of another budget used, for which nothing was set aside here.
+    pub fn charge(&mut self, used: Charge) {
+        self.spent = self.spent.plus(used);
     }
 
     /// What was used so far.

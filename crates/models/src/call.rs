@@ -82,6 +82,7 @@ impl Call {
             usage: Usage::default(),
             cost_usd: 0.0,
             recording: None,
+            recording_bytes: None,
         };
         let exchange = Exchange {
             run,

@@ -219,6 +219,7 @@ impl Gateway {
                 Unaffordable::Spent(_) => RefusalKind::BudgetSpent,
                 Unaffordable::Held => RefusalKind::BudgetHeld,
                 Unaffordable::NoPrice { .. } => RefusalKind::NoPrice,
+                Unaffordable::RunEnded => RefusalKind::NoRun,
             };
             Refusal::new(kind, refused.to_string())
         })?;

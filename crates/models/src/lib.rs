@@ -53,8 +53,9 @@ pub use options::{Limits, Options, Pace, Timeouts, UpstreamOptions};
 pub use price::{Price, PriceTable};
 pub use refusal::RefusalKind;
 pub use replay::{
-    Divergence, DivergenceKind, Moments, NORMALISED, NORMALISED_OUTPUT, Playback, PlaybackReport, Progress,
-    Recording, RecordingError, ToolDifference, normal_text, said, unified_diff,
+    Divergence, DivergenceKind, Lane, Lanes, Moments, NORMALISED, NORMALISED_OUTPUT, Packed, Place, Playback,
+    PlaybackReport, Prepared, Progress, Recording, RecordingError, ToolDifference, normal_text, said,
+    unified_diff,
 };
 pub use secret::Secret;
 pub use upstream::SetupError;

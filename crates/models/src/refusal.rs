@@ -50,6 +50,11 @@ impl Refusal {
 }
 
 impl RefusalKind {
+    /// Whether the request may have reached the provider before the gateway answered by itself.
+    pub(crate) fn went_out(self) -> bool {
+        matches!(self, RefusalKind::Unreachable | RefusalKind::TimedOut)
+    }
+
     /// The HTTP status, where a format has no other of its own. What agents try again by themselves (408, 429, 5xx) is
     /// only what may be answered another time.
     pub(crate) fn status(self) -> StatusCode {

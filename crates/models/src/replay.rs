@@ -7,11 +7,14 @@
 //! **Invariant:** nothing here reaches a network or knows a key, and nothing waits but for whoever [holds](Playback::hold) an
 //! answer back.
 //! Start with `script.rs`; `normal.rs` is the list of what two requests may differ in, `output.rs` that of what
-//! tools may say otherwise, `diff.rs` how a difference is shown.
+//! tools may say otherwise, `diff.rs` how a difference is shown. `packed.rs` is how recordings are stored, `lanes.rs` which of them
+//! share their content.
 
 mod diff;
+mod lanes;
 mod normal;
 mod output;
+mod packed;
 mod recording;
 mod script;
 
@@ -34,8 +37,10 @@ use crate::{
 };
 
 pub use diff::unified_diff;
+pub use lanes::{Lane, Lanes, Prepared};
 pub use normal::{NORMALISED, normal_text};
 pub use output::{Moments, NORMALISED_OUTPUT, said};
+pub use packed::{Packed, Place};
 pub use recording::{Recording, RecordingError};
 pub use script::{Divergence, DivergenceKind, PlaybackReport, ToolDifference};
 

@@ -2,9 +2,9 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    fs::{self, File, OpenOptions, Permissions},
     io::{self, Read},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink},
     path::{Component, Path, PathBuf},
 };
 
@@ -138,8 +138,13 @@ fn copy(from: &mut impl Read, to: &mut File, room: u64, path: &Path) -> Result<u
     }
 }
 
+/// Makes a directory and those above it. Sandboxes' users can enter each, whatever mask this process has.
 fn make_directory(path: &Path) -> Result<(), UnpackError> {
-    let made = DirBuilder::new().recursive(true).mode(0o755).create(path);
+    if path.is_dir() {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), make_directory)?;
+    let made = fs::create_dir(path).and_then(|()| fs::set_permissions(path, Permissions::from_mode(0o755)));
     made.map_err(|source| UnpackError::Write { path: path.to_owned(), source })
 }
 

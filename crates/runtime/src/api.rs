@@ -2,6 +2,7 @@
 
 mod knowledge;
 mod preview_hosts;
+mod profile;
 mod versions;
 mod workspace;
 
@@ -12,9 +13,9 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
-    AgentType, ApprovalId, ApprovalResolution, BlobHash, Content, Conversations, ErrorCode, Partition,
-    ProfileId, ProjectId, Rejection, Replay, ReplayId, RunFrom, RunId, RunOptions, Seq, SessionChanges,
-    SessionId, SessionRuntimeState, Version, WhenBusy, WorkspaceId,
+    AgentType, ApprovalId, ApprovalResolution, BlobHash, Block, BlockId, Content, ConversationId,
+    Conversations, ErrorCode, Partition, ProfileId, ProjectId, Rejection, Replay, ReplayId, RunFrom, RunId,
+    RunOptions, Seq, SessionChanges, SessionId, SessionRuntimeState, Version, WhenBusy, WorkspaceId,
 };
 // Part of this contract: whoever speaks to the runtime needs no other crate for it.
 pub use warren_store::{
@@ -24,7 +25,8 @@ pub use warren_store::{
 
 pub use knowledge::{Knowledge, KnowledgeList, NewFile, NewFiles, ProjectPlace};
 pub use preview_hosts::{Behind, PreviewBaseError, PreviewHost, PreviewHosts, encoded_path};
-pub(crate) use versions::damaged;
+pub use profile::profile_check;
+pub(crate) use versions::not_read;
 pub use versions::{
     FileDiff, Fork, Forked, OnConflict, Pieces, TreeEntry, TreeFile, VersionDiff, VersionFiles, VersionList,
     VersionRecord, Versions, shown_path,
@@ -135,6 +137,12 @@ pub trait Approvals: Send + Sync {
     async fn approval_get(&self, approval: ApprovalId) -> Result<ApprovalRecord, SessionError>;
     /// Records an answer and tells the agent, if it still waits. The same answer again changes nothing.
     async fn approval_resolve(&self, resolution: ApprovalResolution) -> Result<ApprovalRecord, SessionError>;
+    /// Takes back the rule that the answer to an approval granted; `by` says who does.
+    async fn approval_rule_withdraw(
+        &self,
+        approval: ApprovalId,
+        by: String,
+    ) -> Result<ApprovalRecord, SessionError>;
 }
 
 /// Sessions made of what an agent left elsewhere.
@@ -229,8 +237,21 @@ pub struct Transcripts {
 /// Reading what was recorded. Never makes a sandbox, never writes.
 #[async_trait]
 pub trait Records: Send + Sync {
-    /// The whole session: blocks of all threads, files, state.
-    async fn session_detail(&self, session: SessionId) -> Result<SessionDetail, SessionError>;
+    /// A session: state, files, and blocks of its threads. With `limit`, only the newest blocks of the main
+    /// conversation, at most so many, and of the subagents' threads that those name.
+    async fn session_detail(
+        &self,
+        session: SessionId,
+        limit: Option<u32>,
+    ) -> Result<SessionDetail, SessionError>;
+    /// Part of one conversation. `None` if there is no block of the name that `part` gives.
+    async fn messages(
+        &self,
+        session: SessionId,
+        thread: &ConversationId,
+        part: MessagePart,
+        limit: u32,
+    ) -> Result<Option<Messages>, SessionError>;
     /// Entries of the log after `after`. With `wait`, waits that long for the first one.
     async fn events_read(
         &self,
@@ -370,13 +391,33 @@ pub struct SessionSummary {
     pub running: Option<RunId>,
 }
 
-/// A whole session.
+/// Which part of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MessagePart {
+    /// After this block; the beginning if absent.
+    After(Option<BlockId>),
+    /// Right before this block; the end if absent.
+    Before(Option<BlockId>),
+}
+
+/// Part of a conversation.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Messages {
+    /// The blocks, oldest first.
+    pub blocks: Vec<Block>,
+    /// There is more in the direction that was asked for.
+    pub more: bool,
+}
+
+/// A session, read.
 #[derive(Debug, Clone)]
 pub struct SessionDetail {
     /// As it is listed.
     pub summary: SessionSummary,
-    /// All threads.
+    /// Its threads.
     pub conversations: Conversations,
+    /// There are older blocks of the main conversation.
+    pub more: bool,
     /// Files of its workspace as last seen.
     pub files: Vec<WorkspaceFile>,
     /// Runs that wait, the next one first.

@@ -13,19 +13,23 @@ mod session;
 
 mod replay;
 
+mod admission;
 mod coalesce;
 mod figures;
 mod knowledge;
 mod places;
 mod recorder;
+mod recordings;
 mod spaces;
 mod template;
 mod traffic;
+mod views;
 mod volumes;
 mod workspaces;
 
 pub use manager::{RecoverError, SessionManager};
 pub use options::{
-    KnowledgeOptions, Known, NoPrograms, Options, Packages, Parts, Program, ProgramError, Programs, Retention,
+    KnowledgeOptions, Known, NoPrograms, Options, Packages, Parts, Program, ProgramError, Programs,
+    RecordingLimits, Retention,
 };
 pub use template::{Given, Template, TemplateError, TemplateFile};

@@ -15,8 +15,12 @@ mod roster;
 mod runs;
 mod sandboxes;
 mod sessions;
+mod strays;
 mod upkeep;
 mod versions;
+
+#[cfg(test)]
+mod tests;
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,6 +32,7 @@ pub use recovery::RecoverError;
 pub(crate) use roster::Roster;
 
 use crate::{
+    admission::Admission,
     api::{self, SessionError, SessionSummary},
     options::{Directories, Options, Parts, Shared},
     replay::Registry,
@@ -49,15 +54,18 @@ impl SessionManager {
     /// # Errors
     /// When what was left cannot be read or ended: then nothing may start.
     pub async fn start(parts: Parts, options: Options) -> Result<Self, RecoverError> {
+        let admission = Admission::new(options.max_sandboxes);
         let manager = Self::within(Arc::new(Shared {
             parts,
             options,
+            admission,
             gate: Arc::default(),
             directories: Directories::Stay,
             workspaces: Workspaces::default(),
         }));
         manager.recover().await?;
         manager.keep_leases();
+        manager.keep_taking_up();
         manager.keep_up();
         Ok(manager)
     }
@@ -92,12 +100,26 @@ impl SessionManager {
     ) -> Result<T, SessionError> {
         let (reply, answer) = oneshot::channel();
         self.roster.dispatch(session, request(reply)).await?;
-        answer.await.unwrap_or_else(|_| {
-            Err(SessionError::Internal {
+        match answer.await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.why_unanswered(session).await),
+        }
+    }
+
+    /// Why a session's owner went without an answer: it may have found that the session is not this server's any more.
+    async fn why_unanswered(&self, session: SessionId) -> SessionError {
+        if let Err(gone @ SessionError::NotFound { .. }) = self.record(session).await {
+            return gone;
+        }
+        match self.shared.parts.store.leases.holder(session).await {
+            Ok(Some(holder)) if holder != self.shared.options.node => {
+                SessionError::Elsewhere { session, holder: holder.to_string() }
+            }
+            Ok(_) | Err(_) => SessionError::Internal {
                 doing: "reach the session",
                 source: "its owner stopped before it answered".into(),
-            })
-        })
+            },
+        }
     }
 
     async fn record(&self, session: SessionId) -> Result<SessionRecord, SessionError> {

@@ -11,7 +11,10 @@ use warren_sandbox::{Backend, Layer, Limits};
 use warren_snapshots::{DEFAULT_EXCLUDES, Snapshots};
 use warren_store::{Live, Store};
 
-use crate::{api::PreviewHosts, knowledge::KnowledgeDirectory, template::Template, workspaces::Workspaces};
+use crate::{
+    admission::Admission, api::PreviewHosts, knowledge::KnowledgeDirectory, template::Template,
+    workspaces::Workspaces,
+};
 
 /// Numbers and places.
 #[derive(Debug, Clone)]
@@ -36,6 +39,8 @@ pub struct Options {
     pub soft_share: f64,
     /// How long an agent may take to stop after it was asked to.
     pub stop_patience: Duration,
+    /// How many sandboxes may run at once. Starts beyond it wait in order.
+    pub max_sandboxes: usize,
     /// What each sandbox may use.
     pub limits: Limits,
     /// Isolation without which no sandbox starts.
@@ -54,6 +59,8 @@ pub struct Options {
     pub template: Option<Arc<Template>>,
     /// What is kept of what was, and for how long.
     pub retention: Retention,
+    /// How much is recorded of what was said to models.
+    pub recording_limits: RecordingLimits,
     /// Names of directories that no version has in it.
     pub excludes: Vec<String>,
 }
@@ -84,6 +91,21 @@ pub struct Retention {
     pub interval: Duration,
 }
 
+/// How many bytes recordings of model calls may take. Calls beyond it are not recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordingLimits {
+    /// Those of one run.
+    pub per_run: u64,
+    /// All of a session that are kept.
+    pub per_session: u64,
+}
+
+impl Default for RecordingLimits {
+    fn default() -> Self {
+        Self { per_run: 256 << 20, per_session: 1 << 30 }
+    }
+}
+
 impl Default for Retention {
     fn default() -> Self {
         Self {
@@ -112,12 +134,14 @@ impl Options {
             run_budget: Duration::from_secs(30 * 60),
             soft_share: 0.4,
             stop_patience: Duration::from_secs(10),
+            max_sandboxes: usize::MAX,
             limits: Limits::default(),
             required: Vec::new(),
             lease: Duration::from_secs(30),
             keys: Duration::from_secs(7 * 24 * 3600),
             approvals: Duration::from_secs(24 * 3600),
             retention: Retention::default(),
+            recording_limits: RecordingLimits::default(),
             previews: None,
             knowledge: None,
             template: None,
@@ -264,6 +288,8 @@ pub(crate) struct Shared {
     pub(crate) directories: Directories,
     /// Who works where.
     pub(crate) workspaces: Workspaces,
+    /// Who has a sandbox, and who waits for one.
+    pub(crate) admission: Arc<Admission>,
 }
 
 impl Shared {

@@ -2,12 +2,12 @@
 
 use std::{
     fs, io,
-    os::unix::fs as unix_fs,
+    os::unix::fs::{self as unix_fs, MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
 use warren_agents::LayoutFile;
-use warren_domain::{SessionId, Version, WorkspaceId};
+use warren_domain::{SessionId, Timestamp, Version, WorkspaceId};
 
 use crate::session::tree::{HOME_ROOT, USER_INPUT_ROOT, WORKSPACE_ROOT};
 
@@ -68,6 +68,11 @@ impl Places {
         fs::create_dir_all(&self.session_directory)?;
         fs::create_dir_all(&self.workspace_directory)?;
         replace_instructions(&self.instructions, instructions)
+    }
+
+    /// Whether the workspace was ever used on this machine.
+    pub(crate) fn is_workspace_known(&self) -> bool {
+        self.workspace_directory.exists()
     }
 
     /// Whether the workspace is there with all that new ones are given.
@@ -248,6 +253,87 @@ impl Places {
     }
 }
 
+/// All directories of sessions and workspaces on this machine, to find those that nobody needs any more.
+#[derive(Debug, Clone)]
+pub(crate) struct Strays {
+    root: PathBuf,
+}
+
+/// What a directory is kept for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Session(SessionId),
+    Workspace(WorkspaceId),
+}
+
+impl Strays {
+    pub(crate) fn of(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// Every directory of a session or a workspace.
+    pub(crate) fn list(&self) -> io::Result<Vec<(PathBuf, Kept)>> {
+        let sessions = entries(&self.root.join("sessions"))?.into_iter();
+        let sessions = sessions.filter_map(|at| Some((at.clone(), Kept::Session(name(&at)?.parse().ok()?))));
+        let spaces = entries(&self.root.join("workspaces"))?.into_iter();
+        let spaces = spaces.filter_map(|at| Some((at.clone(), Kept::Workspace(name(&at)?.parse().ok()?))));
+        Ok(sessions.chain(spaces).collect())
+    }
+
+    /// Sets aside what user `uid` owns, which it has not used here before: it was another's, whose sessions are gone.
+    pub(crate) fn set_aside_of(&self, uid: u32, now: Timestamp) -> io::Result<()> {
+        for (directory, _) in self.list()? {
+            let is_owned = ["tree", "home", "user-input"]
+                .iter()
+                .any(|part| fs::symlink_metadata(directory.join(part)).is_ok_and(|found| found.uid() == uid));
+            if is_owned {
+                self.set_aside(&directory, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a directory to where nobody looks for it.
+    pub(crate) fn set_aside(&self, directory: &Path, now: Timestamp) -> io::Result<()> {
+        let Some(own) = name(directory) else { return Ok(()) };
+        let kind = directory.parent().and_then(name).unwrap_or_default();
+        fs::create_dir_all(self.gone())?;
+        let aside = self.gone().join(format!("{}-{kind}-{own}", now.as_millis()));
+        match fs::rename(directory, aside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            renamed => renamed,
+        }
+    }
+
+    /// Removes what was set aside before `then`.
+    pub(crate) fn remove_older(&self, then: Timestamp) -> io::Result<()> {
+        for directory in entries(&self.gone())? {
+            let at = name(&directory).and_then(|name| name.split('-').next()?.parse::<i64>().ok());
+            if at.is_some_and(|at| at < then.as_millis()) {
+                remove(&directory)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn gone(&self) -> PathBuf {
+        self.root.join("gone")
+    }
+}
+
+fn name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+/// What is in a directory; nothing if it is not there.
+fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(directory) {
+        Ok(found) => found.map(|entry| entry.map(|entry| entry.path())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
 /// What the kernel calls this boot of the machine; nothing where it has no name.
 fn boot() -> Option<String> {
     Some(fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
@@ -271,24 +357,54 @@ fn remove(directory: &Path) -> io::Result<()> {
 /// Makes the instructions anew. They are the server's own: a sandbox can only read them.
 fn replace_instructions(directory: &Path, files: &[LayoutFile]) -> io::Result<()> {
     remove(directory)?;
-    fs::create_dir_all(directory)?;
+    make_readable(directory, directory)?;
     for file in files {
         let path = directory.join(&file.path);
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
+            make_readable(directory, parent)?;
         }
         fs::write(&path, &file.content)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
     }
     Ok(())
 }
 
+/// Makes `directory`, which is `root` or beneath it. A sandbox's UID can read each, whatever umask the server has.
+fn make_readable(root: &Path, directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let made = directory.ancestors().take_while(|above| above.starts_with(root));
+    made.into_iter().try_for_each(|above| fs::set_permissions(above, fs::Permissions::from_mode(0o755)))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, os::unix::fs::PermissionsExt as _};
 
+    use warren_agents::{LayoutFile, Place};
     use warren_domain::{SessionId, Version, WorkspaceId};
 
     use super::{Belief, Held, Places};
+
+    #[test]
+    fn instructions_are_readable_for_the_sandbox_under_any_umask() {
+        let root = tempfile::tempdir().expect("a directory");
+        let places = Places::of(root.path(), SessionId(uuid::Uuid::nil()), WorkspaceId(uuid::Uuid::nil()));
+        let file = LayoutFile {
+            place: Place::Instructions,
+            path: "skills/charts/SKILL.md".into(),
+            content: "Use bars.".into(),
+            mode: 0o644,
+        };
+        let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+        let prepared = places.prepare(&[file]);
+        rustix::process::umask(before);
+        prepared.expect("prepared");
+        let mode = |path: &str| {
+            fs::metadata(places.instructions.join(path)).expect("is there").permissions().mode() & 0o777
+        };
+        let modes = ["", "skills", "skills/charts", "skills/charts/SKILL.md"].map(mode);
+        assert_eq!(modes, [0o755, 0o755, 0o755, 0o644]);
+    }
 
     #[test]
     fn a_note_is_believed_while_the_machine_runs_and_for_good_when_all_is_on_the_disk() {

@@ -1,25 +1,35 @@
 //! Record first, then believe: the only way a session's log grows.
 
 mod past;
+mod progress;
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use bytes::Bytes;
 use tokio::time::Instant;
 use warren_domain::{
-    Command, Draft, Event, Fence, MAX_EVENT_BYTES, Partition, Rejection, Seq, Session, SessionId, spill,
+    Command, Draft, Event, Fence, MAX_EVENT_BYTES, Partition, RecordedCalls, Rejection, Seq, Session,
+    SessionId, spill,
 };
-use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError};
+use warren_env::TaskKind;
+use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError, WriteError};
 
-use self::past::Past;
+use self::{past::Past, progress::Progress};
 use crate::{
     figures::{Held, committed},
     options::Shared,
     spaces,
+    views::{self, Current},
 };
 
-/// How many entries are read at a time when a log is folded.
-const FOLD_PAGE: u32 = 2_000;
+/// At most this many entries are read at a time when a log is folded, …
+const MAX_PAGE: u32 = 128;
+
+/// … this many before it is known how long they are, …
+const FIRST_PAGE: u32 = 32;
+
+/// … and about as many bytes: however long a log is, no more of it is in memory.
+const PAGE_BYTES: usize = 2 << 20;
 
 /// One session's log as its only writer sees it.
 pub(crate) struct Recorder {
@@ -29,6 +39,8 @@ pub(crate) struct Recorder {
     pub(crate) head: Seq,
     pub(crate) fence: Fence,
     past: Past,
+    pub(crate) recorded: RecordedCalls,
+    progress: Progress,
     shared: Arc<Shared>,
     _counted: Held,
 }
@@ -42,6 +54,12 @@ pub(crate) enum RecordError {
     /// The store refused or failed.
     #[error("failed to record what happened")]
     Commit(#[source] CommitError),
+    /// Something beside the log was not written.
+    #[error("failed to write what belongs to the session")]
+    Write(#[source] WriteError),
+    /// Another server has taken the session over.
+    #[error("another server has taken the session over")]
+    Lost,
     /// A blob that an entry needs could not be kept.
     #[error("failed to keep a long field")]
     Blob(#[source] ReadError),
@@ -51,6 +69,9 @@ pub(crate) enum RecordError {
     /// The log could not be read.
     #[error("failed to read the log")]
     Read(#[source] ReadError),
+    /// The session's view was moved again and again while it was read.
+    #[error("the view of session `{0}` changed every time it was read")]
+    Restless(SessionId),
     /// An entry of the log is not an event.
     #[error("entry {seq} of the log cannot be read")]
     Entry {
@@ -60,6 +81,18 @@ pub(crate) enum RecordError {
         #[source]
         source: serde_json::Error,
     },
+}
+
+impl RecordError {
+    /// The session is not ours any more: another server has taken it over, or it was erased. Nothing may be written for it.
+    pub(crate) fn is_not_ours(&self) -> bool {
+        matches!(
+            self,
+            RecordError::Lost
+                | RecordError::Commit(CommitError::Fenced { .. } | CommitError::NoSession(_))
+                | RecordError::Write(WriteError::Fenced { .. })
+        )
+    }
 }
 
 impl Recorder {
@@ -72,22 +105,25 @@ impl Recorder {
             head: Seq(0),
             fence: Fence(0),
             past: Past::default(),
+            recorded: RecordedCalls::default(),
+            progress: Progress::default(),
             shared,
             _counted: Held::session(),
         }
     }
 
-    /// Folds what the log says. `fence` is the lease under which it will be written.
+    /// Reads where the session stands. `fence` is the lease under which it will be written.
     pub(crate) async fn open(
         session: SessionId,
         partition: Partition,
         fence: Fence,
         shared: Arc<Shared>,
     ) -> Result<Self, RecordError> {
-        let mut recorder = Self { fence, ..Self::unborn(session, partition, shared) };
-        let log = Arc::clone(&recorder.shared.parts.store.log);
-        for_each_event(log.as_ref(), session, |event| recorder.believe(&event)).await?;
-        Ok(recorder)
+        let Current { view, base, .. } = views::current(shared.parts.source(), session).await?;
+        let past = Past::of(&view, base.unwrap_or_default());
+        let progress = Progress::at(base.unwrap_or_default());
+        let (head, state, recorded) = (view.seq, view.state.session, view.state.recorded);
+        Ok(Self { fence, past, recorded, progress, state, head, ..Self::unborn(session, partition, shared) })
     }
 
     /// Decides what a command means and records it together with `changes`, which see the first new number.
@@ -112,7 +148,7 @@ impl Recorder {
         let mut entries = Vec::with_capacity(drafts.len());
         for mut draft in drafts {
             seq = seq.next();
-            self.past.keep(&mut draft);
+            self.past.keep(&mut draft, self.shared.parts.source(), self.session).await?;
             let (event, entry) = self.entry(draft.numbered(seq, self.session, now)).await?;
             events.push(event);
             entries.push(entry);
@@ -125,7 +161,28 @@ impl Recorder {
         self.commit(entries, changes).await?;
         committed(&events, began.elapsed());
         events.iter().for_each(|event| self.believe(event));
+        self.move_view_on();
         Ok(events)
+    }
+
+    /// Has the view moved on, when it is far behind: whoever reads it then has little to fold.
+    fn move_view_on(&mut self) {
+        if let Some(done) = self.progress.news() {
+            self.past.forget(done);
+        }
+        if let Some(guard) = self.progress.begin(self.head) {
+            let (shared, session) = (self.shared.clone(), self.session);
+            self.shared.parts.tasks.spawn(TaskKind::Session, async move {
+                match views::current(shared.parts.source(), session).await {
+                    Ok(current) => guard.done(current.base),
+                    // Nobody needs it: whoever reads does the same.
+                    Err(error) => {
+                        let error = &error as &dyn std::error::Error;
+                        tracing::warn!(%session, error, "a view was not moved on");
+                    }
+                }
+            });
+        }
     }
 
     async fn commit(&self, entries: Vec<LogEntry>, changes: Vec<Change>) -> Result<(), RecordError> {
@@ -152,6 +209,7 @@ impl Recorder {
 
     fn believe(&mut self, event: &Event) {
         self.head = event.seq;
+        self.recorded.apply(event);
         self.past.apply(event, self.state.head);
         self.state = std::mem::take(&mut self.state).apply(event.run_id, &event.body);
     }
@@ -163,15 +221,65 @@ pub(crate) async fn for_each_event(
     session: SessionId,
     mut each: impl FnMut(Event),
 ) -> Result<Seq, RecordError> {
-    let mut after = Seq(0);
-    loop {
-        let page = log.read(session, after, FOLD_PAGE).await.map_err(RecordError::Read)?;
-        for entry in &page {
-            each(entry.event().map_err(|source| RecordError::Entry { seq: entry.seq, source })?);
-            after = entry.seq;
+    for_each_event_after(log, session, Seq(0), |event| {
+        each(event);
+        ControlFlow::Continue(())
+    })
+    .await
+}
+
+/// Reads a log after `after` in pages, until its end or until `each` has enough. Returns the last number read.
+pub(crate) async fn for_each_event_after(
+    log: &dyn EventLog,
+    session: SessionId,
+    after: Seq,
+    mut each: impl FnMut(Event) -> ControlFlow<()>,
+) -> Result<Seq, RecordError> {
+    let mut pages = Pages::after(after);
+    while !pages.is_over() {
+        for entry in pages.next(log, session).await? {
+            let event = entry.event().map_err(|source| RecordError::Entry { seq: entry.seq, source })?;
+            if each(event).is_break() {
+                return Ok(entry.seq);
+            }
         }
-        if page.len() < FOLD_PAGE as usize {
-            return Ok(after);
+    }
+    Ok(pages.after)
+}
+
+/// A log, page by page. Pages are as long as fits, going by the one before.
+pub(crate) struct Pages {
+    after: Seq,
+    size: u32,
+    is_over: bool,
+}
+
+impl Pages {
+    pub(crate) fn after(after: Seq) -> Self {
+        Self { after, size: FIRST_PAGE, is_over: false }
+    }
+
+    /// The next page; empty at the end.
+    pub(crate) async fn next(
+        &mut self,
+        log: &dyn EventLog,
+        session: SessionId,
+    ) -> Result<Vec<LogEntry>, RecordError> {
+        let page = log.read(session, self.after, self.size).await.map_err(RecordError::Read)?;
+        self.is_over = page.len() < self.size as usize;
+        if let Some(last) = page.last() {
+            self.after = last.seq;
+            let n_bytes: usize = page.iter().map(|entry| entry.json.len()).sum();
+            let fitting = PAGE_BYTES.saturating_mul(page.len()) / n_bytes.max(1);
+            // Never much more than before: what follows may be longer.
+            let most = MAX_PAGE.min(self.size * 4);
+            self.size = u32::try_from(fitting).unwrap_or(MAX_PAGE).clamp(1, most);
         }
+        Ok(page)
+    }
+
+    /// Whether the last page ended the log.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
     }
 }

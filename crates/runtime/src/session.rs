@@ -63,6 +63,7 @@ use crate::{
     manager::Roster,
     options::Shared,
     recorder::{RecordError, Recorder},
+    recordings::Recordings,
 };
 
 /// Owns one session while there is something to do; parks itself when there is not.
@@ -79,6 +80,7 @@ pub(crate) struct SessionTask {
     held: VecDeque<Signal>,
     sandbox: SandboxSlot,
     history: History,
+    recordings: Recordings,
     files: KnownFiles,
     outputs: KnownOutputs,
     ports: Ports,
@@ -126,6 +128,7 @@ impl SessionTask {
             held: VecDeque::new(),
             sandbox: SandboxSlot::None,
             history: History::default(),
+            recordings: Recordings::default(),
             files: KnownFiles::default(),
             outputs: KnownOutputs::default(),
             ports: Ports::default(),
@@ -148,9 +151,15 @@ impl SessionTask {
                 roster.park(identity, recorder, inbox);
             }
             Ok(End::Gone) => roster.forget(session, self.inbox),
+            Err(error) if error.is_not_ours() => {
+                tracing::warn!(%session, error = &error as &dyn std::error::Error, "a session stops here: it is not this server's any more");
+                self.abandon(&error).await;
+                // Those who still ask find its new owner, or that it is gone.
+                roster.forget(session, self.inbox);
+            }
             Err(error) => {
                 tracing::error!(%session, error = &error as &dyn std::error::Error, "a session stops: its log cannot be written");
-                self.abandon().await;
+                self.abandon(&error).await;
                 roster.turn_away(session, self.inbox, &SessionError::internal("record what happened", error));
                 roster.take_up_later(session);
             }
@@ -179,10 +188,12 @@ impl SessionTask {
                 Some(signal) = self.signals.recv() => self.on_signal(signal).await?,
                 Some(request) = self.inbox.recv() => self.on_request(request).await?,
                 () = tokio::time::sleep_until(wake) => self.on_time().await?,
+                () = self.sandbox.asked_to_give_way() => self.deadlines.hurry(),
             }
         }
         self.take_pending().await?;
         self.conclude_if_over().await?;
+        self.settle_place();
         self.show_status();
         if self.run.is_none() && self.leaving.is_some() {
             return self.leave().await;

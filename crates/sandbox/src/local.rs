@@ -24,7 +24,7 @@ use crate::{
 };
 use base::Base;
 use client::Client;
-use disk::Watcher;
+use disk::{Floor, Watcher};
 
 pub use probe::{Bare, bare};
 
@@ -49,6 +49,8 @@ pub struct Options {
     pub disk_interval: Duration,
     /// What must stay free on the disk that holds the workspaces.
     pub disk_floor_bytes: u64,
+    /// How many inodes must stay free there; at most a twentieth of all.
+    pub disk_floor_inodes: u64,
 }
 
 impl Options {
@@ -62,6 +64,7 @@ impl Options {
             start_timeout: Duration::from_secs(10),
             disk_interval: Duration::from_secs(1),
             disk_floor_bytes: 1 << 30,
+            disk_floor_inodes: 100_000,
         }
     }
 }
@@ -103,7 +106,8 @@ impl Local {
         let cgroups = if is_root { Layout::detect(&base.key).map_err(refused)?.map(Arc::new) } else { None };
         let bwrap =
             options.bwrap.clone().or_else(|| BWRAP.map(PathBuf::from).into_iter().find(|path| path.exists()));
-        let watcher = Watcher::new(options.disk_interval, options.disk_floor_bytes, &tasks);
+        let floor = Floor { bytes: options.disk_floor_bytes, inodes: options.disk_floor_inodes };
+        let watcher = Watcher::new(options.disk_interval, floor, &tasks);
         Ok(Self {
             options,
             tasks,

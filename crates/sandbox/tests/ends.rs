@@ -220,3 +220,57 @@ fn a_server_that_is_not_root_starts_sandboxes_and_says_what_is_missing() {
     server.stdout.take().expect("its output").read_to_string(&mut output).expect("its output is text");
     assert!(server.wait().expect("the server ends").success(), "{output}");
 }
+
+/// A moment in the life of a process: whether it sleeps, and how often it was scheduled.
+fn moment(pid: u32) -> (bool, Vec<String>) {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let line =
+        |start: &str| status.lines().find(|line| line.starts_with(start)).unwrap_or_default().to_owned();
+    let is_asleep = line("State:").contains("S (sleeping)");
+    (is_asleep, vec![line("voluntary_ctxt_switches"), line("nonvoluntary_ctxt_switches")])
+}
+
+/// Waits until a process sleeps through several looks. One that spins never does.
+async fn falls_asleep(pid: u32) {
+    let mut same = 0;
+    let mut last = moment(pid);
+    while same < 5 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let now = moment(pid);
+        same = if now.0 && now == last { same + 1 } else { 0 };
+        last = now;
+    }
+}
+
+#[tokio::test]
+async fn launcher_sleeps_while_the_monitor_of_a_dead_sandbox_is_stopped_and_still_ends_it() {
+    let ground = LocalGround::new().await;
+    let spec = ground.spec("stopped");
+    let uid = spec.uid;
+    let sandbox = ground.backend().start(spec).await.expect("it starts");
+    // bubblewrap outside is the parent of PID 1 inside, and a child of the launcher.
+    let parent = |pid: u32| -> u32 {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("PPid:")).expect("a parent");
+        line.trim().parse().expect("a PID")
+    };
+    let all = processes_of(uid);
+    let monitor = *all.iter().find(|pid| !all.contains(&parent(**pid))).expect("bubblewrap");
+    let first = *all.iter().find(|pid| parent(**pid) == monitor).expect("PID 1");
+    let launcher = parent(monitor);
+    let signal = |pid: u32, signal| {
+        let pid = Pid::from_raw(pid.cast_signed()).expect("a PID");
+        kill_process(pid, signal).expect("a signal");
+    };
+    signal(monitor, Signal::STOP);
+    signal(first, Signal::KILL);
+    in_time("the end of PID 1", async {
+        while fs::read_to_string(format!("/proc/{first}/stat")).is_ok_and(|stat| !stat.contains(") Z")) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    in_time("the launcher to fall asleep", falls_asleep(launcher)).await;
+    sandbox.terminate().await.expect("it ends although its monitor is stopped");
+    ground.local.close().await;
+}

@@ -36,8 +36,13 @@ impl LocalGround {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {
+        Self::below(&std::env::temp_dir(), change).await
+    }
+
+    /// A ground on the file system of `parent`.
+    pub(crate) async fn below(parent: &Path, change: impl FnOnce(&mut Options)) -> Self {
         // Nobody else may enter it, as on a stock machine where the data directory is below root's home.
-        let directory = tempfile::tempdir().expect("a temporary directory");
+        let directory = tempfile::tempdir_in(parent).expect("a temporary directory");
         let mut options = options(directory.path());
         change(&mut options);
         let local = Local::open(options, Tasks::new()).expect("the backend opens");

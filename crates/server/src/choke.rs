@@ -1,8 +1,10 @@
 //! The one choke point: who is calling, may they, on what. What comes after it need not ask again.
 
 mod call;
+mod held;
 
 use axum::{
+    body::Body,
     extract::{FromRequestParts, RawPathParams, Request},
     http::{HeaderMap, Method, header, request::Parts},
     response::{IntoResponse, Response},
@@ -11,13 +13,17 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use warren_domain::{ApprovalId, ErrorCode, ProjectId, SessionId};
 use warren_env::TaskKind;
-use warren_gateway::{Action, Denied, Secret, Target, authorize};
+use warren_gateway::{Action, Denied, Secret, Target, Validity, authorize};
 use warren_runtime::api::PreviewHost;
 use warren_wire::{Access, BodyForm, CSRF_HEADER, Route, Subject};
 
 pub(crate) use call::{Call, Caller, Credential};
+pub(crate) use held::RequestId;
 
-use self::call::{Found, Parameters};
+use self::{
+    call::{Found, Parameters},
+    held::Asked,
+};
 use crate::{
     accept, body, cookies,
     deps::App,
@@ -38,8 +44,27 @@ pub(crate) async fn answer(app: App, route: &'static Route, handler: Handler, re
 }
 
 async fn enter(app: App, route: &'static Route, handler: Handler, request: Request) -> Answer {
-    let (mut parts, body) = request.into_parts();
-    let caller = admit(&app, route, &parts).await?;
+    let (parts, body) = request.into_parts();
+    let Some(caller) = admit(&app, route, &parts).await? else {
+        return carry_out(app, route, handler, parts, body, None).await;
+    };
+    let validity = caller.validity.clone();
+    let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+    let asked = Asked { request_id, path: parts.uri.path().to_owned() };
+    let (is_safe, body) = (parts.method.is_safe(), held::request_body(body, &validity));
+    let work = carry_out(app, route, handler, parts, body, Some(caller));
+    held::answer(&validity, asked, is_safe, work).await
+}
+
+/// Does what was asked, for a caller that was let in.
+async fn carry_out(
+    app: App,
+    route: &'static Route,
+    handler: Handler,
+    mut parts: Parts,
+    body: Body,
+    caller: Option<Caller>,
+) -> Answer {
     let parameters = parameters(&mut parts).await?;
     let subject = match &caller {
         Some(caller) => find_subject(&app, route, caller, &parameters).await?,
@@ -63,6 +88,7 @@ async fn enter(app: App, route: &'static Route, handler: Handler, request: Reque
         parameters,
         query,
         media,
+        method: parts.method,
         headers: parts.headers,
         body,
         stream: stream.into(),
@@ -73,15 +99,27 @@ async fn enter(app: App, route: &'static Route, handler: Handler, request: Reque
 /// Answers a request for one of the hosts of previews. The same questions, by another door: who was let in, and may they
 /// still read the session?
 pub(crate) async fn answer_preview(app: App, host: PreviewHost, request: Request) -> Response {
+    let options = &app.deps.options;
+    let origin = options.previews.as_ref().map(|hosts| hosts.origin(host)).unwrap_or_default();
+    let allowed = options.preview_origins.clone();
+    let mut response = visit_preview(app, host, request).await;
+    preview::keep_in(response.headers_mut(), &origin, &allowed);
+    response
+}
+
+async fn visit_preview(app: App, host: PreviewHost, request: Request) -> Response {
     if request.uri().path() == preview::ENTER {
         return enter_preview(&app, host, &request).unwrap_or_else(|failure| preview::closed(&failure));
     }
     let headers = request.headers().clone();
     match admit_preview(&app, host, &headers).await {
-        Ok(may_write) => {
+        Ok((may_write, validity)) => {
+            let request = request.map(|body| held::request_body(body, &validity));
             let (method, path) = (request.method().clone(), request.uri().path().to_owned());
             let query = request.uri().query().map(str::to_owned);
-            preview::answer(Visit { app, host, may_write, headers, method, path, query }, request).await
+            let visit =
+                Visit { app, host, may_write, validity: validity.clone(), headers, method, path, query };
+            held::foreign_answer(&validity, preview::answer(visit, request), preview::closed).await
         }
         Err(failure) => preview::closed(&failure),
     }
@@ -101,15 +139,19 @@ fn enter_preview(app: &App, host: PreviewHost, request: &Request) -> Answer {
     preview::welcome(&pass, &path, is_trustworthy)
 }
 
-/// Whether who was let in may also change things.
-async fn admit_preview(app: &App, host: PreviewHost, headers: &HeaderMap) -> Result<bool, Failure> {
+/// Whether who was let in may also change things, and for how long.
+async fn admit_preview(
+    app: &App,
+    host: PreviewHost,
+    headers: &HeaderMap,
+) -> Result<(bool, Validity), Failure> {
     let pass = preview::cookie_of(headers).ok_or_else(not_let_in)?;
     let secret = app.grants.admitted(app.now(), host, pass).ok_or_else(not_let_in)?;
     let identity = app.gateway().authenticate(secret.expose()).await?;
     let record = app.runtime().sessions().session_get(host.session).await?.record;
     let target = Target::Project { partition: &record.partition, project: record.project_id };
     authorize(&identity, Action::Read, target).map_err(|_| not_let_in())?;
-    Ok(authorize(&identity, Action::Write, target).is_ok())
+    Ok((authorize(&identity, Action::Write, target).is_ok(), app.gateway().validity(&identity)))
 }
 
 fn not_let_in() -> Failure {
@@ -140,6 +182,7 @@ fn action(app: &App, access: Access) -> Option<Action> {
         Access::Read => Some(Action::Read),
         Access::Write => Some(Action::Write),
         Access::Admin => Some(Action::AdminWrite),
+        Access::Operator => Some(Action::Operate),
     }
 }
 
@@ -157,7 +200,8 @@ async fn recognise(app: &App, parts: &Parts) -> Result<Caller, Failure> {
     let identity = app.gateway().authenticate(secret).await?;
     let secret =
         Secret::parse(secret).ok_or_else(|| Failure::new(ErrorCode::Unauthorized, "a token is needed"))?;
-    Ok(Caller { identity, credential, secret })
+    let validity = app.gateway().validity(&identity);
+    Ok(Caller { identity, credential, secret, validity })
 }
 
 pub(crate) fn bearer(value: &str) -> Result<&str, Failure> {
@@ -269,7 +313,7 @@ async fn check_session(
     let action = action(app, route.access).unwrap_or(Action::AdminWrite);
     authorize(&caller.identity, action, target).map_err(|denied| match denied {
         Denied::NotFound => not_found(),
-        Denied::ReadOnly | Denied::NotAdmin => Failure::from(denied),
+        Denied::ReadOnly | Denied::NotAdmin | Denied::NotOperator => Failure::from(denied),
     })
 }
 

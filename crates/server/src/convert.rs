@@ -39,7 +39,9 @@ pub(crate) fn session(summary: SessionSummary) -> SessionListItem {
 pub(crate) fn detail(detail: SessionDetail) -> RuntimeSessionData {
     let threads = detail.conversations.subagents();
     let subagents = threads.map(|(id, blocks)| SubagentThread { id: id.clone(), blocks: blocks.to_vec() });
+    let oldest = detail.conversations.main().first().map(|block| block.id().to_string());
     RuntimeSessionData {
+        previous_cursor: oldest.filter(|_| detail.more),
         subagents: subagents.collect(),
         blocks: detail.conversations.main().to_vec(),
         workspace_files: detail.files.into_iter().map(file).collect(),
@@ -81,6 +83,7 @@ pub(crate) fn approval(record: ApprovalRecord, now: Timestamp) -> ApprovalItem {
             at,
             message: resolution.message,
             answers: resolution.answers,
+            rule: resolution.rule,
         }),
     }
 }
@@ -144,6 +147,7 @@ pub(crate) fn token(token: Token) -> TokenItem {
         expires_at: token.expires_at,
         owner: token.owner,
         plan: token.plan,
+        parent: token.parent,
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Deps {
 pub struct Options {
     /// The address it listens on: requests for it are welcome.
     pub listen: SocketAddr,
-    /// Other names it is known by, as `warren.example.com`: those of a proxy before it.
+    /// Other names it is known by, as `warren.example.com`, perhaps with a port: those of a proxy before it.
     pub allowed_hosts: Vec<String>,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
@@ -51,6 +51,8 @@ pub struct Options {
     pub preview_frames: Vec<String>,
     /// The names of hosts on which browsers see what sessions serve; none if they do not.
     pub previews: Option<PreviewHosts>,
+    /// Other origins that pages in previews may reach, as sources of a content security policy.
+    pub preview_origins: Vec<String>,
     /// Sessions do not share workspaces.
     pub workspace_isolation: bool,
 }
@@ -66,6 +68,7 @@ impl Options {
             secure_cookies: false,
             preview_frames: Vec::new(),
             previews: PreviewHosts::parse(&format!("http://localhost:{}", listen.port())).ok(),
+            preview_origins: Vec::new(),
             workspace_isolation: false,
         }
     }
@@ -101,7 +104,7 @@ impl Shared {
 
     pub(crate) fn new(deps: Deps) -> App {
         Arc::new(Self {
-            hosts: Hosts::new(deps.options.listen, &deps.options.allowed_hosts),
+            hosts: Hosts::new(deps.options.listen, &deps.options.allowed_hosts, deps.options.secure_cookies),
             openapi: OnceLock::new(),
             readiness: Readiness::default(),
             socket_places: Arc::new(Semaphore::new(MOST_SOCKETS)),

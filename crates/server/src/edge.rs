@@ -17,7 +17,7 @@ use warren_runtime::api::PreviewHost;
 use warren_wire::RouteName;
 
 use crate::{
-    choke,
+    choke::{self, RequestId},
     deps::App,
     failure::{Failure, Told},
     rest::Rest,
@@ -46,7 +46,8 @@ pub(crate) async fn pass(State(app): State<App>, request: Request, next: Next) -
     let path = request.uri().path().to_owned();
     let method = request.method().clone();
     let span = tracing::info_span!("request", id, %method, path);
-    let (request, rest) = Rest::of(request);
+    let (mut request, rest) = Rest::of(request);
+    request.extensions_mut().insert(RequestId(id.clone()));
     let mut response = go_on(&app, request, next).instrument(span.clone()).await;
     span.in_scope(|| {
         write_problem(&mut response, &Told { request_id: &id, path: &path });

@@ -172,7 +172,11 @@ impl From<AuthenticateError> for Failure {
 
 impl From<Denied> for Failure {
     fn from(denied: Denied) -> Self {
-        Failure::new(denied.code(), denied.to_string())
+        let failure = Failure::new(denied.code(), denied.to_string());
+        match denied.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
     }
 }
 

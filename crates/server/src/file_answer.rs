@@ -126,7 +126,7 @@ pub(crate) fn beyond(size: u64) -> Response {
 }
 
 fn describe(headers: &mut HeaderMap, entry: &FileEntry, tag: &str, shown: Shown) {
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type(&entry.path)));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(shown_as(media_type(&entry.path), shown)));
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
@@ -182,6 +182,15 @@ impl Range {
             return Some(Range::Beyond);
         }
         Some(Range::Part { first, last })
+    }
+}
+
+/// The media type that a file is sent with. On the page's origin a script or a style is text: browsers that are told not to
+/// guess neither run nor apply it there, whoever makes the page ask for it.
+fn shown_as(media: &'static str, shown: Shown) -> &'static str {
+    match (media.split(';').next(), shown) {
+        (Some("text/javascript" | "text/css"), Shown::OnOurOrigin) => "text/plain; charset=utf-8",
+        _ => media,
     }
 }
 

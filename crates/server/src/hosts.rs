@@ -12,24 +12,45 @@ use crate::failure::Failure;
 /// The names.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// Lowercase, without a port.
-    names: Vec<String>,
+    names: Vec<Name>,
+    /// The address it listens on.
+    address: String,
     /// It listens on every address of the machine: then any address is ours, for names are what can be faked.
     any_address: bool,
+    /// A proxy with TLS stands before it: pages under its names come over TLS only.
+    is_secure: bool,
+}
+
+/// A name that was configured, perhaps with the port that browsers use.
+#[derive(Debug)]
+struct Name {
+    /// Lowercase.
+    host: String,
+    port: Option<u16>,
 }
 
 /// A host and a port, as `Host` and `Origin` write them.
 #[derive(Debug, PartialEq, Eq)]
 struct Authority<'a> {
     host: &'a str,
-    port: Option<&'a str>,
+    port: Option<u16>,
 }
 
 impl Hosts {
-    pub(crate) fn new(listen: SocketAddr, configured: &[String]) -> Self {
-        let mut names: Vec<String> = configured.iter().map(|name| name.to_lowercase()).collect();
-        names.push(listen.ip().to_string());
-        Self { names, any_address: listen.ip().is_unspecified() }
+    pub(crate) fn new(listen: SocketAddr, configured: &[String], is_secure: bool) -> Self {
+        let name = |text: &String| {
+            if let Ok(address) = text.parse::<IpAddr>() {
+                return Some(Name { host: address.to_string(), port: None });
+            }
+            let Authority { host, port } = Authority::parse(text)?;
+            Some(Name { host: host.to_lowercase(), port })
+        };
+        Self {
+            names: configured.iter().filter_map(name).collect(),
+            address: listen.ip().to_string(),
+            any_address: listen.ip().is_unspecified(),
+            is_secure,
+        }
     }
 
     /// Refuses what was meant for another server, and what a page of another origin wants changed.
@@ -54,7 +75,8 @@ impl Hosts {
         let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
         let is_our_address = address.is_some_and(|address| self.any_address || address.is_loopback());
         let bare = address.map_or(host.clone(), |address| address.to_string());
-        host == "localhost" || is_our_address || self.names.contains(&bare)
+        let is_named = self.names.iter().any(|name| name.host == host || name.host == bare);
+        host == "localhost" || is_our_address || bare == self.address || is_named
     }
 
     /// Programs send no `Origin`; browsers always do for calls that change something, unless they are old, and those
@@ -67,13 +89,29 @@ impl Hosts {
         }
     }
 
-    fn is_our_origin(&self, host: &Authority<'_>, origin: &str) -> bool {
+    /// An origin is a scheme, a host and a port, and all three must be ours.
+    fn is_our_origin(&self, asked: &Authority<'_>, origin: &str) -> bool {
         let Some((scheme, rest)) = origin.split_once("://") else { return false };
         let Some(from) = Authority::parse(rest) else { return false };
-        let is_named = self.names.iter().any(|name| name.eq_ignore_ascii_case(from.host));
-        let same = from.host.eq_ignore_ascii_case(host.host) && from.port == host.port;
-        // A proxy may call us by another name than the browser called it; an address never comes through one.
-        matches!(scheme, "http" | "https") && (same || (is_named && from.host.parse::<IpAddr>().is_err()))
+        let usual = match scheme {
+            "http" => 80,
+            "https" => 443,
+            _ => return false,
+        };
+        let port = from.port.unwrap_or(usual);
+        // The page was got from where it calls now.
+        let is_same = from.host.eq_ignore_ascii_case(asked.host) && port == asked.port.unwrap_or(usual);
+        // An address never comes through a proxy that has another name for us.
+        let is_name = from.host.parse::<IpAddr>().is_err();
+        let is_from = |name: &&Name| is_name && name.host.eq_ignore_ascii_case(from.host);
+        let mut names = self.names.iter().filter(is_from).peekable();
+        if names.peek().is_none() {
+            // We speak plain HTTP ourselves; TLS is a proxy's.
+            return is_same && (scheme == "http" || self.is_secure);
+        }
+        // A proxy may call us by another name or port than the browser called it.
+        let is_port_ours = |name: &Name| name.port.map_or(is_same || port == usual, |ours| port == ours);
+        (scheme == "https" || !self.is_secure) && names.any(is_port_ours)
     }
 }
 
@@ -94,8 +132,12 @@ impl<'a> Authority<'a> {
             && host
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b':' | b'[' | b']'));
-        let is_port = port.is_none_or(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
-        (is_host && is_port).then_some(Self { host, port })
+        let is_digits = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+        let port = match port {
+            Some(port) => Some(port.parse().ok().filter(|_| is_digits(port))?),
+            None => None,
+        };
+        is_host.then_some(Self { host, port })
     }
 }
 

@@ -18,6 +18,7 @@ mod registry;
 mod accept;
 mod archive;
 mod body;
+mod compress;
 mod cookies;
 mod failure;
 mod file_answer;

@@ -6,6 +6,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+use crate::compress;
+
 /// One file of the page.
 struct File {
     /// Relative to the page's root.
@@ -112,14 +114,7 @@ fn send(file: &'static File, headers: &HeaderMap) -> Response {
 
 /// The smallest form that the browser reads.
 fn form(file: &File, headers: &HeaderMap) -> (&'static [u8], Option<&'static str>) {
-    let reads =
-        headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let reads = |name: &str| {
-        reads.split(',').any(|one| {
-            let mut parts = one.split(';').map(str::trim);
-            parts.next() == Some(name) && parts.all(|part| part != "q=0")
-        })
-    };
+    let reads = |encoding| compress::reads(headers, encoding);
     match (file.br, file.gz) {
         (Some(br), _) if reads("br") => (br, Some("br")),
         (_, Some(gz)) if reads("gzip") => (gz, Some("gzip")),

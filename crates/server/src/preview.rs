@@ -6,6 +6,7 @@
 mod grants;
 mod headers;
 mod pages;
+mod policy;
 mod proxy;
 
 use axum::{
@@ -14,9 +15,11 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use warren_domain::ErrorCode;
+use warren_gateway::Validity;
 use warren_runtime::api::{Behind, Dialled, FileKind, PreviewHost, SessionError};
 
 pub(crate) use grants::{Grants, cookie_of};
+pub(crate) use policy::keep_in;
 
 use grants::PREVIEW_COOKIE;
 
@@ -39,6 +42,8 @@ pub(crate) struct Visit {
     pub(crate) host: PreviewHost,
     /// Whether whoever looks may also change things, and so have them started.
     pub(crate) may_write: bool,
+    /// What ends with the token holds it.
+    pub(crate) validity: Validity,
     /// What the browser said. The rest of the request is beside this: it can be passed on once.
     pub(crate) headers: HeaderMap,
     pub(crate) method: Method,

@@ -26,6 +26,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::ApprovalAnswer => boxed!(approvals::answer),
         RouteName::ApprovalGet => boxed!(approvals::get),
         RouteName::ApprovalList => boxed!(approvals::list),
+        RouteName::ApprovalRuleWithdraw => boxed!(approvals::withdraw_rule),
         RouteName::ArtifactGet => boxed!(artifacts::get),
         RouteName::ArtifactList => boxed!(artifacts::list),
         RouteName::ArtifactPreview => boxed!(artifacts::preview),

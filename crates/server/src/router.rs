@@ -8,10 +8,11 @@ use axum::{
     routing::{MethodFilter, on},
 };
 use warren_domain::ErrorCode;
+use warren_env::TaskKind;
 use warren_wire::{Method, ROUTES};
 
 use crate::{
-    choke,
+    choke, compress,
     deps::{App, Deps, Shared},
     edge,
     failure::Failure,
@@ -21,12 +22,22 @@ use crate::{
 /// All routes of the table, behind the edge and the choke point.
 pub fn router(deps: Deps) -> Router {
     let app = Shared::new(deps);
+    let gateway = app.gateway().clone();
+    // Streams that are open end with their tokens.
+    app.deps.tasks.spawn(TaskKind::Housekeeping, async move { gateway.watch_tokens().await });
     let mut router = Router::new();
     let fallback = app.clone();
     for route in ROUTES {
         let handler = registry::handler(route.name);
         let app = app.clone();
-        let answer = move |request: Request| choke::answer(app.clone(), route, handler, request);
+        let answer = move |request: Request| {
+            let is_compressed = compress::is_wanted(request.method(), request.headers());
+            let answer = choke::answer(app.clone(), route, handler, request);
+            async move {
+                let response = answer.await;
+                if is_compressed { compress::compressed(response).await } else { response }
+            }
+        };
         router = router.route(route.path, on(filter(route.method), answer));
     }
     router

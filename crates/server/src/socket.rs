@@ -18,6 +18,7 @@ use socketioxide::{
     handler::ConnectHandler,
     layer::SocketIoLayer,
 };
+use warren_domain::ErrorCode;
 use warren_env::TaskKind;
 use warren_wire::{SOCKET_PATH, SocketAuth, SocketSession};
 
@@ -70,6 +71,15 @@ fn greet(socket: &SocketRef, member: &Arc<Member>) {
     socket.on("sessions:list", on_list);
     socket.on_disconnect(async |Extension(member): Extension<Arc<Member>>| member.leave_all());
     member.spawn(news::tell(socket.clone(), Arc::clone(member)));
+    member.spawn(end_with_token(socket.clone(), Arc::clone(member)));
+}
+
+/// Says that the token is not good any more, and hangs up.
+async fn end_with_token(socket: SocketRef, member: Arc<Member>) {
+    let failure = Failure::from(member.validity.clone().ended().await);
+    tell_error(&socket, failure.code, failure.detail());
+    deliver::hang_up(&socket);
+    member.leave_all();
 }
 
 async fn on_join(
@@ -125,8 +135,12 @@ fn refuse(socket: &SocketRef, ack: AckSender, failure: &Failure) {
     let problem = failure.tell(&Told { request_id: socket.id.as_str(), path: SOCKET_PATH });
     let error = json!({ "error": problem });
     acknowledge(socket, ack, &error);
-    // A client whose buffer is full by now was hung up on by the line above.
-    let _ = socket.emit("error", &json!({ "seq": null, "code": problem.code, "message": problem.detail }));
+    tell_error(socket, problem.code, &problem.detail);
+}
+
+fn tell_error(socket: &SocketRef, code: ErrorCode, message: &str) {
+    // A client whose buffer is full is hung up on, before or after.
+    let _ = socket.emit("error", &json!({ "seq": null, "code": code, "message": message }));
 }
 
 /// A client that cannot even take an answer is hung up on: it comes back and asks again.

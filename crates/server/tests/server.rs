@@ -20,8 +20,14 @@ mod input;
 mod listener;
 #[path = "server/previews.rs"]
 mod previews;
+#[path = "server/profiles.rs"]
+mod profiles;
+#[path = "server/revocation.rs"]
+mod revocation;
 #[path = "server/sessions.rs"]
 mod sessions;
+#[path = "server/sign_ins.rs"]
+mod sign_ins;
 #[path = "server/socketio.rs"]
 mod socketio;
 #[path = "server/streams.rs"]

@@ -74,18 +74,18 @@ impl Snapshots {
     /// Removes packs of a partition that no tree needs. `live` names the trees that are needed, and is asked after
     /// those that are held at the moment were noted.
     ///
-    /// It takes two collections to remove a pack. The first *condemns* it: no new tree relies on it from then on. A later one,
-    /// the grace period after, removes it, if still no tree needs it and everybody who held something when it was condemned
-    /// has let go. A pack that is needed after all is reprieved. A pack of which less than half is needed, and small
-    /// ones when they are many, are written anew, and the old ones condemned. So nothing is ever removed that somebody reads
-    /// or relies on; and a collection that is killed leaves more than is needed, and never less.
+    /// It takes two collections to remove a pack. The first *condemns* it when it ends: no new tree relies on it from then on.
+    /// A later one, the grace period after, removes it, if still no tree needs it and everybody who held something when it
+    /// was condemned has let go. A pack that is needed after all is reprieved. A pack of which less than half is needed, and
+    /// small ones when they are many, are written anew, and the old ones condemned. So nothing is ever removed that somebody
+    /// reads or relies on; and a collection that is killed leaves more than is needed, and never less.
     pub async fn collect<F, Fut>(&self, partition: &Partition, live: F) -> Result<Collected, CollectError>
     where
         F: FnOnce() -> Fut + Send,
         Fut: Future<Output = Result<Vec<TreeId>, Box<dyn std::error::Error + Send + Sync>>> + Send,
     {
         let store = &*self.inner.objects;
-        let now_ms = self.inner.env.now().as_millis();
+        let now_ms = self.now_ms();
         let lease = lease::acquire(store, partition, now_ms).await;
         let Some(lease) = lease.map_err(store_failed("take the lease"))? else {
             return Ok(Collected { busy: true, ..Collected::default() });
@@ -109,15 +109,15 @@ impl Snapshots {
         // In this order: a tree that is held now and committed meanwhile is seen at least once.
         let (oldest_hold, held) = shelf.holds.active();
         let roots = live().await.map_err(CollectError::Live)?;
-        shelf.refresh(&*self.inner.objects).await.map_err(CollectError::Read)?;
+        shelf.refresh(&*self.inner.objects, self.now_ms()).await.map_err(CollectError::Read)?;
         let roots: HashSet<Hash> = roots.into_iter().map(|tree| tree.0).chain(held).collect();
         let needed = self.mark(partition, roots).await.map_err(CollectError::Read)?;
         let mut collected = Collected { live_objects: needed.len() as u64, ..Collected::default() };
-        let survey = Survey::of(&shelf, &needed);
+        let survey = Survey::of(&shelf, &needed).map_err(CollectError::Read)?;
         self.remove(&shelf, &survey, oldest_hold, now_ms, &mut collected).await?;
-        let rewritten = self.rewrite(&shelf, &survey, &needed).await?;
+        let rewritten = self.rewrite(&shelf, &survey).await?;
         collected.rewritten_packs = rewritten.len() as u64;
-        self.condemn(&shelf, &survey, rewritten, now_ms, &mut collected).await?;
+        self.condemn(&shelf, &survey, rewritten, &mut collected).await?;
         Ok(collected)
     }
 
@@ -176,12 +176,7 @@ impl Snapshots {
     }
 
     /// Writes the needed part of some packs anew. Returns the names of the old ones.
-    async fn rewrite(
-        &self,
-        shelf: &Arc<Shelf>,
-        survey: &Survey,
-        needed: &HashSet<Hash>,
-    ) -> Result<Vec<String>, CollectError> {
+    async fn rewrite(&self, shelf: &Arc<Shelf>, survey: &Survey) -> Result<Vec<String>, CollectError> {
         let old = survey.to_rewrite();
         if old.is_empty() {
             return Ok(old);
@@ -191,7 +186,7 @@ impl Snapshots {
         let make = async {
             let mut builder = Builder::default();
             for name in &old {
-                for group in survey.groups(name, needed) {
+                for group in survey.groups(name) {
                     let hashes: Vec<Hash> = group.iter().map(|(hash, _)| *hash).collect();
                     let objects = self.objects(shelf, &hashes).await.map_err(CollectError::Read)?;
                     let add = move || {
@@ -223,9 +218,10 @@ impl Snapshots {
         shelf: &Shelf,
         survey: &Survey,
         rewritten: Vec<String>,
-        now_ms: i64,
         collected: &mut Collected,
     ) -> Result<(), CollectError> {
+        // Not when the collection began: other servers learn of it from the list that is written next.
+        let since_ms = self.now_ms();
         let (before, list) = {
             let mut state = shelf.write();
             let epoch = shelf.holds.epoch();
@@ -234,7 +230,7 @@ impl Snapshots {
             for name in survey.packs.keys().filter(|name| !survey.needs(name)).chain(&rewritten) {
                 let is_there = state.packs.iter().flatten().any(|pack| pack.name == *name);
                 if is_there {
-                    let since = before.get(name).copied().unwrap_or(Condemned { since_ms: now_ms, epoch });
+                    let since = before.get(name).copied().unwrap_or(Condemned { since_ms, epoch });
                     condemned.insert(name.clone(), since);
                 }
             }
@@ -250,10 +246,11 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Learns what other servers have condemned, if that was long ago: see [`Snapshots::take`].
+    /// Learns which packs other servers have added, condemned and removed, unless the map of packs is younger than a quarter
+    /// of the grace period: see [`Snapshots::take`].
     pub(crate) async fn refresh_condemned(&self, shelf: &Shelf) -> Result<(), ReadTreeError> {
         let grace = i64::try_from(self.inner.options.grace.as_millis()).unwrap_or(i64::MAX);
-        shelf.refresh_if_older(&*self.inner.objects, self.inner.env.now().as_millis(), grace / 4).await
+        shelf.refresh_if_older(&*self.inner.objects, self.now_ms(), grace / 4).await
     }
 }
 
@@ -264,13 +261,16 @@ struct Survey {
 
 struct Surveyed {
     pack: Arc<Pack>,
+    /// The needed ones.
     objects: Vec<(Slot, Hash)>,
     needed_bytes: u64,
     all_bytes: u64,
 }
 
 impl Survey {
-    fn of(shelf: &Shelf, needed: &HashSet<Hash>) -> Self {
+    /// Counts what is needed of each pack. An object in several packs is needed where it is read. One that is in no pack is
+    /// an error: nothing may be removed before somebody has looked into that.
+    fn of(shelf: &Shelf, needed: &HashSet<Hash>) -> Result<Self, ReadTreeError> {
         let state = shelf.read();
         let mut packs: HashMap<String, Surveyed> = HashMap::new();
         for pack in state.packs.iter().flatten() {
@@ -278,27 +278,27 @@ impl Survey {
             let surveyed = Surveyed { pack: pack.clone(), objects: Vec::new(), needed_bytes: 0, all_bytes };
             packs.insert(pack.name.clone(), surveyed);
         }
-        for (hash, location) in &state.objects {
-            let pack = state.packs.get(location.pack as usize).and_then(Option::as_ref);
-            let Some(surveyed) = pack.and_then(|pack| packs.get_mut(&pack.name)) else { continue };
-            surveyed.objects.push((location.slot, *hash));
-            if needed.contains(hash) {
+        // The empty directory is known without being kept.
+        for hash in needed.iter().filter(|hash| **hash != TreeId::empty().0) {
+            let (pack, location) = state.find(hash).ok_or(ReadTreeError::Missing { hash: *hash })?;
+            if let Some(surveyed) = packs.get_mut(&pack.name) {
+                surveyed.objects.push((location.slot, *hash));
                 surveyed.needed_bytes += u64::from(location.slot.len);
             }
         }
-        Self { packs }
+        Ok(Self { packs })
     }
 
-    /// Whether anything of a pack is needed. Objects that are also elsewhere count where they are found first.
+    /// Whether anything of a pack is needed.
     fn needs(&self, name: &str) -> bool {
         self.packs.get(name).is_some_and(|pack| pack.needed_bytes > 0)
     }
 
     /// What is needed of a pack, in the order in which it lies there, and in groups that make one segment each: who reads
     /// one of its objects later reads the whole segment.
-    fn groups(&self, name: &str, needed: &HashSet<Hash>) -> Vec<Vec<(Hash, u32)>> {
+    fn groups(&self, name: &str) -> Vec<Vec<(Hash, u32)>> {
         let objects = self.packs.get(name).into_iter().flat_map(|pack| &pack.objects);
-        let mut objects: Vec<_> = objects.filter(|(_, hash)| needed.contains(hash)).collect();
+        let mut objects: Vec<_> = objects.collect();
         objects.sort_by_key(|(slot, _)| (slot.segment, slot.offset));
         let mut groups: Vec<Vec<(Hash, u32)>> = Vec::new();
         let mut bytes = SEGMENT_BYTES;
@@ -381,10 +381,7 @@ fn decode(bytes: &[u8]) -> Result<HashMap<String, i64>, Malformed> {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        collections::{HashMap, HashSet},
-        sync::Arc,
-    };
+    use std::{collections::HashMap, sync::Arc};
 
     use warren_tree::Hash;
 
@@ -397,14 +394,14 @@ mod tests {
         let hash = |n: u32| Hash::of(&n.to_le_bytes());
         let slot = |n: u32| Slot { segment: n / 4, offset: n % 4 * CHUNK, len: CHUNK };
         // As they come out of a map: in no order.
-        let objects = (0..40).rev().map(|n| (slot(n), hash(n))).collect();
+        let needed = || (0..40).filter(|n| n % 2 == 0);
+        let objects = needed().rev().map(|n| (slot(n), hash(n))).collect();
         let pack = Arc::new(Pack { name: "a".to_owned(), size: 0, segments: Vec::new() });
         let surveyed = Surveyed { pack, objects, needed_bytes: 1, all_bytes: 1 };
         let survey = Survey { packs: HashMap::from([("a".to_owned(), surveyed)]) };
-        let needed: HashSet<Hash> = (0..40).filter(|n| n % 2 == 0).map(hash).collect();
-        let groups = survey.groups("a", &needed);
+        let groups = survey.groups("a");
         let order: Vec<Hash> = groups.iter().flatten().map(|(hash, _)| *hash).collect();
-        assert_eq!(order, (0..40).filter(|n| n % 2 == 0).map(hash).collect::<Vec<_>>());
+        assert_eq!(order, needed().map(hash).collect::<Vec<_>>());
         let bytes = |group: &Vec<(Hash, u32)>| group.iter().map(|(_, len)| u64::from(*len)).sum::<u64>();
         assert!(groups.iter().all(|group| bytes(group) < SEGMENT_BYTES + u64::from(CHUNK)), "{groups:?}");
     }

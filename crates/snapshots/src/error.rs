@@ -72,6 +72,20 @@ pub enum ReadTreeError {
     },
 }
 
+impl ReadTreeError {
+    /// Whether something is missing or damaged, so that reading it again would not help.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        match self {
+            ReadTreeError::Missing { .. }
+            | ReadTreeError::Damaged { .. }
+            | ReadTreeError::DamagedPack { .. } => true,
+            ReadTreeError::Store { source, .. } => matches!(source, object_store::Error::NotFound { .. }),
+            ReadTreeError::NotFound { .. } | ReadTreeError::WrongKind { .. } => false,
+        }
+    }
+}
+
 /// Why no tree was taken. Nothing of it is kept in any place that a later take would believe.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeError {

@@ -1,11 +1,8 @@
 //! What is kept for one partition: its packs, and where each object is in them.
 
 use std::{
-    collections::{HashMap, HashSet},
-    sync::{
-        Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicI64, Ordering},
-    },
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
 use futures::{FutureExt as _, StreamExt, TryStreamExt, future::BoxFuture};
@@ -31,10 +28,8 @@ pub(crate) struct Shelf {
     pub(crate) partition: Partition,
     pub(crate) holds: Holds,
     state: RwLock<State>,
-    /// One load at a time: `true` once there was one.
-    loaded: tokio::sync::Mutex<bool>,
-    /// When it was last read what other processes have done.
-    looked_ms: AtomicI64,
+    /// When the last successful refresh began; `None` before the first. Locked while a refresh is in progress.
+    refreshed_ms: tokio::sync::Mutex<Option<i64>>,
 }
 
 /// A pack, as far as it is in memory.
@@ -64,7 +59,10 @@ pub(crate) struct Condemned {
 pub(crate) struct State {
     /// By number; gone ones leave a gap.
     pub(crate) packs: Vec<Option<Arc<Pack>>>,
-    pub(crate) objects: HashMap<Hash, Location>,
+    objects: HashMap<Hash, Location>,
+    /// The other places of objects that are in more than one pack. Two servers that take the same content at the same time
+    /// both put it.
+    copies: HashMap<Hash, Vec<Location>>,
     /// By name of the pack. No take relies on what only these have.
     pub(crate) condemned: HashMap<String, Condemned>,
 }
@@ -75,8 +73,7 @@ impl Shelf {
             partition: partition.clone(),
             holds: Holds::default(),
             state: RwLock::default(),
-            loaded: tokio::sync::Mutex::new(false),
-            looked_ms: AtomicI64::new(0),
+            refreshed_ms: tokio::sync::Mutex::default(),
         }
     }
 
@@ -92,39 +89,41 @@ impl Shelf {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads which packs there are, unless that is known already.
-    pub(crate) async fn load(&self, store: &dyn ObjectStore) -> Result<(), ReadTreeError> {
-        let mut loaded = self.loaded.lock().await;
-        if !*loaded {
-            self.look_again(store).await?;
-            *loaded = true;
-        }
-        Ok(())
+    /// Reads which packs there are, unless a map of any age is in memory.
+    pub(crate) async fn load(&self, store: &dyn ObjectStore, now_ms: i64) -> Result<(), ReadTreeError> {
+        self.refresh_unless(store, now_ms, |_| true).await
     }
 
-    /// Reads what has come and gone, if that was not done for so long.
+    /// Reads which packs there are, if the map in memory is older than that.
     pub(crate) async fn refresh_if_older(
         &self,
         store: &dyn ObjectStore,
         now_ms: i64,
         than_ms: i64,
     ) -> Result<(), ReadTreeError> {
-        let before = self.looked_ms.load(Ordering::Relaxed);
-        if before != 0 && now_ms - before <= than_ms {
-            return Ok(());
-        }
-        self.looked_ms.store(now_ms, Ordering::Relaxed);
-        // The first time is when it was loaded.
-        if before == 0 {
-            return Ok(());
-        }
-        self.refresh(store).await
+        // A clock that was set back says nothing about the age.
+        self.refresh_unless(store, now_ms, |at_ms| (0..=than_ms).contains(&now_ms.saturating_sub(at_ms)))
+            .await
     }
 
-    /// Reads what has come and gone meanwhile, by the hand of another process.
-    pub(crate) async fn refresh(&self, store: &dyn ObjectStore) -> Result<(), ReadTreeError> {
-        let _one_at_a_time = self.loaded.lock().await;
-        self.look_again(store).await
+    /// Reads which packs other processes have added and removed.
+    pub(crate) async fn refresh(&self, store: &dyn ObjectStore, now_ms: i64) -> Result<(), ReadTreeError> {
+        self.refresh_unless(store, now_ms, |_| false).await
+    }
+
+    async fn refresh_unless(
+        &self,
+        store: &dyn ObjectStore,
+        now_ms: i64,
+        is_fresh: impl Fn(i64) -> bool,
+    ) -> Result<(), ReadTreeError> {
+        let mut refreshed_ms = self.refreshed_ms.lock().await;
+        if !refreshed_ms.is_some_and(is_fresh) {
+            self.look_again(store).await?;
+            // Only now: a failed refresh leaves the map as old as it was.
+            *refreshed_ms = Some(now_ms);
+        }
+        Ok(())
     }
 
     /// Whether a new tree may rely on all objects of an older one.
@@ -160,9 +159,7 @@ impl Shelf {
         let reading: Vec<BoxFuture<'_, _>> = new.map(|meta| read_table(store, meta).boxed()).collect();
         let found: Vec<Option<(Pack, Table)>> =
             futures::stream::iter(reading).buffer_unordered(PARALLEL).boxed().try_collect().await?;
-        let mut tables: Vec<(Pack, Table)> = found.into_iter().flatten().collect();
-        // Of two places of one object the younger counts.
-        tables.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+        let tables: Vec<(Pack, Table)> = found.into_iter().flatten().collect();
         let condemned = crate::collect::read_condemned(store, &self.partition).await?;
         let mut state = self.write();
         // One that was put here by ourselves since the listing began is not in it, and not gone.
@@ -177,36 +174,67 @@ impl Shelf {
 }
 
 impl State {
-    /// Where an object is, with its pack.
+    /// Where an object is read, with its pack. Of several places every server chooses the same one: in a pack that stays if
+    /// there is one, and there the youngest.
     pub(crate) fn find(&self, hash: &Hash) -> Option<(Arc<Pack>, Location)> {
-        let location = self.objects.get(hash)?;
-        let pack = self.packs.get(location.pack as usize)?.clone()?;
-        Some((pack, *location))
+        let found = self.places(hash).max_by_key(|(pack, _)| (!self.is_condemned(pack), &pack.name));
+        found.map(|(pack, location)| (pack.clone(), location))
+    }
+
+    /// All places of an object.
+    fn places(&self, hash: &Hash) -> impl Iterator<Item = (&Arc<Pack>, Location)> {
+        let copies = if self.copies.is_empty() { None } else { self.copies.get(hash) };
+        let all = self.objects.get(hash).into_iter().chain(copies.into_iter().flatten());
+        all.filter_map(|location| Some((self.packs.get(location.pack as usize)?.as_ref()?, *location)))
+    }
+
+    fn is_condemned(&self, pack: &Pack) -> bool {
+        !self.condemned.is_empty() && self.condemned.contains_key(&pack.name)
     }
 
     /// Whether a new tree may rely on an object: it is here, and will stay.
     pub(crate) fn has_for_good(&self, hash: &Hash) -> bool {
-        let pack =
-            self.objects.get(hash).and_then(|location| self.packs.get(location.pack as usize)?.as_ref());
-        pack.is_some_and(|pack| self.condemned.is_empty() || !self.condemned.contains_key(&pack.name))
+        self.places(hash).any(|(pack, _)| !self.is_condemned(pack))
     }
 
-    /// Adds a pack. What it has is found in it from now on.
+    /// Adds a pack, and a place for every object in it.
     pub(crate) fn add(&mut self, pack: Pack, objects: Vec<(Hash, Slot)>) {
         if self.packs.iter().flatten().any(|known| known.name == pack.name) {
             return;
         }
         let number = self.packs.len() as u32;
         self.packs.push(Some(Arc::new(pack)));
-        self.objects.extend(objects.into_iter().map(|(hash, slot)| (hash, Location { pack: number, slot })));
+        self.objects.reserve(objects.len());
+        for (hash, slot) in objects {
+            let location = Location { pack: number, slot };
+            match self.objects.entry(hash) {
+                Entry::Vacant(place) => _ = place.insert(location),
+                Entry::Occupied(_) => self.copies.entry(hash).or_default().push(location),
+            }
+        }
     }
 
-    /// Forgets a pack that is no more.
+    /// Forgets a pack that is no more. What is in another pack too is found there.
     pub(crate) fn remove(&mut self, name: &str) {
         let place = self.packs.iter().position(|pack| pack.as_ref().is_some_and(|pack| pack.name == name));
         if let Some(place) = place {
             self.packs[place] = None;
-            self.objects.retain(|_, location| location.pack as usize != place);
+            self.copies.retain(|_, copies| {
+                copies.retain(|location| location.pack as usize != place);
+                !copies.is_empty()
+            });
+            let copies = &mut self.copies;
+            self.objects.retain(|hash, location| {
+                if location.pack as usize != place {
+                    return true;
+                }
+                let other = copies.get_mut(hash).and_then(Vec::pop);
+                other.is_some_and(|other| {
+                    *location = other;
+                    true
+                })
+            });
+            self.copies.retain(|_, copies| !copies.is_empty());
         }
         self.condemned.remove(name);
     }

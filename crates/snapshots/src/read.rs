@@ -136,11 +136,11 @@ impl Snapshots {
         shelf: &Arc<Shelf>,
         hashes: &[Hash],
     ) -> Result<Vec<Bytes>, ReadTreeError> {
-        shelf.load(&*self.inner.objects).await?;
+        shelf.load(&*self.inner.objects, self.now_ms()).await?;
         match self.objects_where_known(shelf, hashes).await {
             // Another process may have put it, or moved it to another pack.
             Err(ReadTreeError::Missing { .. }) => {
-                shelf.refresh(&*self.inner.objects).await?;
+                shelf.refresh(&*self.inner.objects, self.now_ms()).await?;
                 self.objects_where_known(shelf, hashes).await
             }
             read => read,

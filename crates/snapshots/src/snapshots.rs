@@ -75,6 +75,10 @@ impl Snapshots {
         self.shelf(partition).hold()
     }
 
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.inner.env.now().as_millis()
+    }
+
     pub(crate) fn shelf(&self, partition: &Partition) -> Arc<Shelf> {
         let mut shelves = self.inner.shelves.lock().unwrap_or_else(PoisonError::into_inner);
         shelves.entry(partition.clone()).or_insert_with(|| Arc::new(Shelf::new(partition))).clone()

@@ -156,7 +156,6 @@ impl Snapshots {
         if let Some(base) = request.base {
             hold.keep(base);
         }
-        shelf.load(&*self.inner.objects).await.map_err(TakeError::Partition)?;
         self.refresh_condemned(&shelf).await.map_err(TakeError::Partition)?;
         let base = self.base(partition, &request).await?;
         let (packs, waiting) = mpsc::channel(2);

@@ -21,3 +21,5 @@ mod roundtrip;
 mod storages;
 #[path = "suite/stream.rs"]
 mod stream;
+#[path = "suite/two_servers.rs"]
+mod two_servers;

@@ -5,7 +5,9 @@ use std::{collections::HashSet, path::Path, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::TryStreamExt as _;
-use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, local::LocalFileSystem, path::Path as Name};
+use object_store::{
+    ObjectMeta, ObjectStore, ObjectStoreExt as _, local::LocalFileSystem, path::Path as Name,
+};
 use percent_encoding::percent_decode_str;
 use warren_domain::{BlobHash, Partition, Timestamp};
 
@@ -22,10 +24,10 @@ pub fn blobs_on(objects: Arc<dyn ObjectStore>) -> Arc<dyn Blobs> {
     Arc::new(ObjectBlobs { objects })
 }
 
-/// What is kept under a hash is not what was put there.
+/// The source of a [`ReadError`]: what is kept under a hash is not what was put there.
 #[derive(Debug, thiserror::Error)]
 #[error("blob `{expected}` is damaged: its bytes hash to `{found}`")]
-struct Damaged {
+pub struct DamagedBlob {
     expected: BlobHash,
     found: BlobHash,
 }
@@ -41,8 +43,23 @@ impl ObjectBlobs {
         Ok(Self { objects: Arc::new(objects) })
     }
 
-    async fn put(&self, name: &Name, bytes: Bytes, mode: PutMode) -> Result<(), object_store::Error> {
-        self.objects.put_opts(name, bytes.into(), mode.into()).await.map(drop)
+    /// Looks once more before it removes: the list may be minutes old, and the blob put again since.
+    async fn remove_if(
+        &self,
+        name: &Name,
+        is_old: impl Fn(&ObjectMeta) -> bool,
+    ) -> Result<bool, object_store::Error> {
+        let removed = match self.objects.head(name).await {
+            Ok(meta) if is_old(&meta) => self.objects.delete(name).await,
+            Ok(_) => return Ok(false),
+            Err(error) => Err(error),
+        };
+        match removed {
+            Ok(()) => Ok(true),
+            // Somebody was faster.
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     async fn get(&self, name: &Name) -> Result<Option<Bytes>, object_store::Error> {
@@ -60,17 +77,9 @@ impl Blobs for ObjectBlobs {
         let failed = |source| ReadError { doing: "keep the blob", source: Box::new(source) };
         let hash = hash_of(&bytes);
         let name = name_of(partition, &hash);
-        match self.put(&name, bytes.clone(), PutMode::Create).await {
-            Ok(()) => Ok(hash),
-            Err(object_store::Error::AlreadyExists { .. }) => {
-                // Reading is cheaper than syncing, and a copy that went bad is put right on the way.
-                if self.get(&name).await.map_err(failed)?.is_none_or(|kept| kept != bytes) {
-                    self.put(&name, bytes, PutMode::Overwrite).await.map_err(failed)?;
-                }
-                Ok(hash)
-            }
-            Err(error) => Err(failed(error)),
-        }
+        // Always written, also when it is there: its age counts from the last put, and a damaged copy is repaired.
+        self.objects.put(&name, bytes.into()).await.map_err(failed)?;
+        Ok(hash)
     }
 
     async fn blob(&self, partition: &Partition, hash: &BlobHash) -> Result<Option<Bytes>, ReadError> {
@@ -85,7 +94,7 @@ impl Blobs for ObjectBlobs {
         if found == *hash {
             return Ok(Some(bytes));
         }
-        let source = Box::new(Damaged { expected: hash.clone(), found });
+        let source = Box::new(DamagedBlob { expected: hash.clone(), found });
         Err(ReadError { doing, source })
     }
 
@@ -98,16 +107,12 @@ impl Blobs for ObjectBlobs {
         let failed = |source| ReadError { doing: "sweep the blobs", source: Box::new(source) };
         let below = Name::from_iter([format!("p-{partition}")]);
         let all: Vec<_> = self.objects.list(Some(&below)).try_collect().await.map_err(failed)?;
+        let is_old = |meta: &ObjectMeta| meta.last_modified.timestamp_millis() <= since.as_millis();
         let mut n_swept = 0;
-        for found in all {
+        for found in all.iter().filter(|found| is_old(found)) {
             let hash = BlobHash::from(found.location.filename().unwrap_or_default());
-            let is_old = found.last_modified.timestamp_millis() <= since.as_millis();
-            if is_old && is_hash(hash.as_str()) && !keep.contains(&hash) {
-                match self.objects.delete(&found.location).await {
-                    // Somebody was faster.
-                    Ok(()) | Err(object_store::Error::NotFound { .. }) => n_swept += 1,
-                    Err(error) => return Err(failed(error)),
-                }
+            if is_hash(hash.as_str()) && !keep.contains(&hash) {
+                n_swept += u64::from(self.remove_if(&found.location, is_old).await.map_err(failed)?);
             }
         }
         Ok(n_swept)

@@ -37,6 +37,7 @@ pub mod tokens;
 pub mod transcripts;
 pub mod usage;
 pub mod versions;
+pub mod views;
 
 use std::fmt;
 
@@ -130,6 +131,8 @@ macro_rules! conformance_rules {
                 reading_obeys_its_limits
                 bytes_are_kept_exactly
                 a_compacted_piece_is_one_entry_and_numbers_stay
+                only_a_piece_that_is_whole_is_compacted
+                a_log_is_compacted_only_under_the_lease
             }
             parallel {
                 entries_and_records_appear_together
@@ -151,6 +154,7 @@ macro_rules! conformance_rules {
                 nothing_is_left_of_an_erased_session
                 others_are_not_touched
                 nothing_can_be_added_to_an_erased_session
+                an_old_fence_erases_nothing
             }
             runs {
                 a_run_is_read_back_whole
@@ -195,6 +199,7 @@ macro_rules! conformance_rules {
                 a_hole_is_refused
                 threads_are_apart
                 an_empty_transcript_is_one
+                an_old_fence_writes_no_transcript
             }
             leases {
                 a_lease_is_held_by_one
@@ -216,6 +221,9 @@ macro_rules! conformance_rules {
                 a_token_is_found_by_its_hash
                 tokens_are_listed_oldest_first
                 a_removed_token_is_unknown
+                a_token_ends_with_its_parent_at_any_depth
+                a_token_of_an_absent_parent_is_refused
+                those_of_many_tokens_that_are_there_are_found
             }
             counts {
                 a_count_stops_at_its_limit
@@ -231,6 +239,12 @@ macro_rules! conformance_rules {
                 a_uid_is_never_given_twice
                 a_workspace_is_made_once
                 defaults_are_made_once
+            }
+            views {
+                a_view_is_read_back_as_it_was_put
+                a_list_is_read_in_parts_from_both_ends
+                only_who_knows_where_a_view_is_moves_or_reads_it
+                a_view_is_dropped_whole_and_erased_with_its_session
             }
             blobs {
                 bytes_are_found_by_their_hash

@@ -1,6 +1,6 @@
 //! The contracts: what a backend must do. Each is held by a suite in `conformance`.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -10,9 +10,9 @@ use warren_domain::{
 };
 
 use crate::records::{
-    ApprovalQuery, ApprovalRecord, Commit, Compaction, Granted, Key, LogEntry, Page, ProjectRecord,
-    ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, TokenRecord, UsageQuery, UsageRow,
-    VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ApprovalQuery, ApprovalRecord, Checkpoint, Commit, Compaction, Granted, Key, LogEntry, Page,
+    ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, TokenRecord, UsageQuery,
+    UsageRow, VersionRecord, ViewItem, ViewPart, WorkspaceFile, WorkspaceRecord,
 };
 
 /// An error of the backend that no caller can act on.
@@ -89,6 +89,24 @@ pub struct ReadError {
     pub source: Backend,
 }
 
+/// Why something that only a session's owner may write was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// Someone else holds the lease by now. The writer must stop.
+    #[error("the lease on session `{session}` was taken over: ours was {ours}, it is {current} now")]
+    Fenced {
+        /// Whose it is.
+        session: SessionId,
+        /// The writer's.
+        ours: Fence,
+        /// The newest.
+        current: Fence,
+    },
+    /// It was refused for another reason, or the database failed.
+    #[error(transparent)]
+    Failed(#[from] ReadError),
+}
+
 /// Why a lease was not given.
 #[derive(Debug, thiserror::Error)]
 pub enum AcquireError {
@@ -99,7 +117,7 @@ pub enum AcquireError {
         session: SessionId,
         /// By whom.
         holder: NodeId,
-        /// Until when.
+        /// Until when, by the clock of the backend.
         until: Timestamp,
     },
     /// The database failed.
@@ -129,7 +147,10 @@ pub trait EventLog: Send + Sync {
     async fn head(&self, session: SessionId) -> Result<Option<Seq>, ReadError>;
 
     /// Puts one entry in the place of several. Numbers stay: whoever reads after one of those that went gets it next.
-    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError>;
+    ///
+    /// Says whether it did. It does nothing if an entry of the piece is gone (somebody compacted there already), or if the
+    /// lease was taken over; both are checked in the transaction that writes.
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<bool, ReadError>;
 }
 
 /// Sessions as they are listed. They are made and changed by commits.
@@ -141,8 +162,9 @@ pub trait Sessions: Send + Sync {
     /// Some sessions, newest first.
     async fn sessions(&self, query: &SessionQuery) -> Result<Page<SessionRecord>, ReadError>;
 
-    /// Erases a session with everything under its name. Says whether it existed.
-    async fn erase(&self, session: SessionId) -> Result<bool, ReadError>;
+    /// Erases a session with everything under its name. Says whether it existed. Only the holder of its lease may:
+    /// `fence` is checked in the transaction that erases.
+    async fn erase(&self, session: SessionId, fence: Fence) -> Result<bool, WriteError>;
 
     /// Files of its workspace as last seen, by path.
     async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError>;
@@ -234,14 +256,16 @@ pub trait Replays: Send + Sync {
 #[async_trait]
 pub trait Transcripts: Send + Sync {
     /// Puts `bytes` at `offset` and ends the transcript there. Offset 0 replaces it; offset = length appends; more is
-    /// refused, and so is a session that does not exist.
+    /// refused, and so is a session that does not exist. `fence` is that of the writer's lease: it is checked in the
+    /// transaction that writes, so one whose lease was taken over never touches what the new holder has saved.
     async fn write_transcript(
         &self,
         session: SessionId,
+        fence: Fence,
         thread: &str,
         offset: u64,
         bytes: Bytes,
-    ) -> Result<(), ReadError>;
+    ) -> Result<(), WriteError>;
 
     /// The whole transcript, or `None` if there is none.
     async fn transcript(&self, session: SessionId, thread: &str) -> Result<Option<Bytes>, ReadError>;
@@ -264,20 +288,26 @@ pub trait Transcripts: Send + Sync {
 }
 
 /// Who may write to a session now.
+///
+/// Times are those of one clock, the backend's: nodes say how long, never until when. So nodes whose clocks disagree still
+/// agree on who holds a lease.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// Takes the lease for `node` if it is free, expired by `now`, or its own already; the fence grows each time. The
-    /// session need not exist yet.
+    /// Takes the lease for `node` if it is free, expired, or its own already; the fence grows each time. The session need
+    /// not exist yet.
     async fn acquire(
         &self,
         session: SessionId,
         node: &NodeId,
-        now: Timestamp,
-        until: Timestamp,
+        lasts: Duration,
     ) -> Result<Granted, AcquireError>;
 
-    /// Prolongs all leases of `node`. Returns the sessions it still holds.
-    async fn renew(&self, node: &NodeId, until: Timestamp) -> Result<Vec<SessionId>, ReadError>;
+    /// Makes all leases of `node` last so long from now. Returns the sessions it still holds: one that it believes to hold
+    /// and that is not among them was taken over.
+    async fn renew(&self, node: &NodeId, lasts: Duration) -> Result<Vec<SessionId>, ReadError>;
+
+    /// Who holds a lease that has not expired.
+    async fn holder(&self, session: SessionId) -> Result<Option<NodeId>, ReadError>;
 
     /// Gives a lease back. Nothing happens if it was taken over.
     async fn release(&self, session: SessionId, node: &NodeId, fence: Fence) -> Result<(), ReadError>;
@@ -303,7 +333,7 @@ pub trait Profiles: Send + Sync {
 /// Tokens.
 #[async_trait]
 pub trait Tokens: Send + Sync {
-    /// Keeps a new one. A hash or an id that is in use is refused.
+    /// Keeps a new one. A hash or an id that is in use is refused, and so is a parent that is not there (any more).
     async fn put_token(&self, token: &TokenRecord) -> Result<(), ReadError>;
 
     /// The token with this hash.
@@ -312,7 +342,10 @@ pub trait Tokens: Send + Sync {
     /// All tokens, oldest first; only those of `partition` if given.
     async fn tokens(&self, partition: Option<&Partition>) -> Result<Vec<TokenRecord>, ReadError>;
 
-    /// Removes one. Says whether it existed.
+    /// Those of `ids` that are there.
+    async fn tokens_present(&self, ids: &[TokenId]) -> Result<Vec<TokenId>, ReadError>;
+
+    /// Removes one, and all that were made from it, to any depth. Says whether it existed.
     async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError>;
 
     /// How many messages were counted for an account since this time, by commits that named the same.
@@ -352,7 +385,7 @@ pub trait Projects: Send + Sync {
 /// Bytes by hash. What is read back is verified.
 #[async_trait]
 pub trait Blobs: Send + Sync {
-    /// Keeps bytes and returns their hash. The same bytes are kept once.
+    /// Keeps bytes and returns their hash. The same bytes are kept once, and are as old as their last put.
     async fn put_blob(&self, partition: &Partition, bytes: Bytes) -> Result<BlobHash, ReadError>;
 
     /// The bytes, or `None` if this partition has no such blob. Bytes that no longer match are an error.
@@ -368,6 +401,64 @@ pub trait Blobs: Send + Sync {
 
     /// All partitions that have blobs.
     async fn blob_spaces(&self) -> Result<Vec<Partition>, ReadError>;
+}
+
+/// Carries short messages between the nodes that share a backend. They are hints: one that is lost costs time, nothing else.
+#[async_trait]
+pub trait Hints: Send + Sync {
+    /// Tells every node that listens, this one too. Never part of a commit, which would have to wait for it.
+    async fn tell(&self, hint: &str) -> Result<(), ReadError>;
+
+    /// Hears what is told from now on.
+    async fn listen(&self) -> Result<Box<dyn Heard>, ReadError>;
+}
+
+/// What a node hears.
+#[async_trait]
+pub trait Heard: Send {
+    /// The next hint. After an error nothing more is heard: listen again, and expect to have missed something. Cancel-safe.
+    async fn next(&mut self) -> Result<String, ReadError>;
+}
+
+/// Views: what logs fold to, kept so that reading a page costs what the page costs. Erased with the session.
+///
+/// A cache: nothing here is the truth, and all of it can be made again from the log. The store does not know what the
+/// items mean; it keeps them together with the position they are true at.
+#[async_trait]
+pub trait Views: Send + Sync {
+    /// Where a session's view stands; `None` if it has none.
+    async fn checkpoint(&self, session: SessionId) -> Result<Option<Checkpoint>, ReadError>;
+
+    /// Items by key, in any order, discarded ones too. `None` unless the view is at `at`.
+    async fn view_items(
+        &self,
+        session: SessionId,
+        at: Seq,
+        keys: &[String],
+    ) -> Result<Option<Vec<ViewItem>>, ReadError>;
+
+    /// Items of a list that were not discarded, at most `limit`, the nearest first. `None` unless the view is at `at`.
+    async fn view_list(
+        &self,
+        session: SessionId,
+        at: Seq,
+        list: &str,
+        part: ViewPart,
+        limit: u32,
+    ) -> Result<Option<Vec<ViewItem>>, ReadError>;
+
+    /// Moves a view from `from` (`None`: there is none yet) to `to` and puts items, all at once. Says whether it did:
+    /// not if the view is somewhere else by now, or the session does not exist.
+    async fn advance_view(
+        &self,
+        session: SessionId,
+        from: Option<Seq>,
+        to: &Checkpoint,
+        items: &[ViewItem],
+    ) -> Result<bool, ReadError>;
+
+    /// Drops a view that is at `at`, with its items.
+    async fn drop_view(&self, session: SessionId, at: Seq) -> Result<(), ReadError>;
 }
 
 /// All contracts together, as the rest of the program holds them. A cheap clone.
@@ -386,4 +477,7 @@ pub struct Store {
     pub tokens: Arc<dyn Tokens>,
     pub projects: Arc<dyn Projects>,
     pub blobs: Arc<dyn Blobs>,
+    /// `None` where no other node can share the backend.
+    pub hints: Option<Arc<dyn Hints>>,
+    pub views: Arc<dyn Views>,
 }

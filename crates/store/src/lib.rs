@@ -17,16 +17,17 @@ mod sql;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
-pub use blobs::blobs_on;
+pub use blobs::{DamagedBlob, blobs_on};
 pub use contract::{
-    AcquireError, Approvals, Backend, Blobs, CommitError, EventLog, Leases, Profiles, Projects, ReadError,
-    Replays, Runs, Sessions, Store, Tokens, Transcripts, Versions,
+    AcquireError, Approvals, Backend, Blobs, CommitError, EventLog, Heard, Hints, Leases, Profiles, Projects,
+    ReadError, Replays, Runs, Sessions, Store, Tokens, Transcripts, Versions, Views, WriteError,
 };
 pub use defaults::ensure_defaults;
 pub use live::{Changes, Follow, ListChange, Live};
 pub use open::{Database, OpenError, Options, open, scratch};
 pub use records::{
-    ApprovalQuery, ApprovalRecord, Change, Commit, Compaction, Count, Granted, Key, LogEntry, Page, Pending,
-    ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate, TokenRecord,
-    UsageGroup, UsageQuery, UsageRow, VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ApprovalQuery, ApprovalRecord, Change, Checkpoint, Commit, Compaction, Count, Granted, Key, LogEntry,
+    Page, Pending, ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate,
+    TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart, WorkspaceFile,
+    WorkspaceRecord,
 };

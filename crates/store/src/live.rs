@@ -5,18 +5,23 @@
 //! out of order, goes back to reading: the log is the truth, telling is only the fast way to it.
 
 mod follow;
+mod hints;
 mod hub;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::sync::broadcast;
-use warren_domain::{Partition, ProjectId, Seq, SessionId};
+use warren_domain::{Fence, Partition, ProjectId, Seq, SessionId};
 use warren_env::{TaskKind, Tasks};
 
-use self::hub::{Hub, Notice};
+use self::{
+    hints::Board,
+    hub::{Hub, Notice},
+};
 use crate::{
     Change, Commit, CommitError, Compaction, EventLog, LogEntry, ReadError, SessionRecord, Sessions, Store,
+    WriteError,
 };
 
 pub use self::follow::{Changes, Follow};
@@ -32,6 +37,8 @@ pub struct Live {
     tasks: Tasks,
     hub: Arc<Hub>,
     changes: broadcast::Sender<ListChange>,
+    /// What other nodes are told; `None` where there are none.
+    board: Option<Arc<Board>>,
 }
 
 /// Something that a list of sessions shows has changed. Belongs to no session's log and has no number.
@@ -57,18 +64,25 @@ pub enum ListChange {
 }
 
 impl Live {
-    /// Wraps a store's log. Commits run to their end in `tasks`, whatever becomes of those who asked.
+    /// Wraps a store's log. Commits run to their end in `tasks`, whatever becomes of those who asked. Where other nodes
+    /// share the store, followers here see what those write, and the other way round.
     #[must_use]
     pub fn new(store: &Store, tasks: &Tasks) -> Self {
         // Bounded: the slowest watcher is told that it missed something, and no other notices.
         let (changes, _) = broadcast::channel(MAX_CHANGES);
-        Self {
+        let board = store.hints.as_ref().map(|_| Arc::new(Board::new()));
+        let live = Self {
             log: Arc::clone(&store.log),
             sessions: Arc::clone(&store.sessions),
             tasks: tasks.clone(),
             hub: Arc::default(),
             changes,
+            board: board.clone(),
+        };
+        if let (Some(hints), Some(board)) = (&store.hints, &board) {
+            live.exchange(board, hints);
         }
+        live
     }
 
     /// Entries after `after`, those that are recorded and then those to come.
@@ -83,16 +97,19 @@ impl Live {
         Changes::new(self.changes.subscribe())
     }
 
-    /// Erases a session with everything under its name, and tells its followers. Says whether it existed.
+    /// Erases a session with everything under its name, and tells its followers. Says whether it existed. `fence` is that
+    /// of the lease under which it is erased.
     ///
     /// # Errors
-    /// When the store fails.
-    pub async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
+    /// When the store fails, or the lease was taken over.
+    pub async fn erase(&self, session: SessionId, fence: Fence) -> Result<bool, WriteError> {
         let record = self.sessions.session(session).await?;
-        let existed = self.sessions.erase(session).await?;
+        let existed = self.sessions.erase(session, fence).await?;
         self.hub.tell(session, Notice::Erased);
         if let Some(SessionRecord { session_id, partition, project_id, .. }) = record.filter(|_| existed) {
-            self.announce(ListChange::Erased { session_id, partition, project_id });
+            let change = ListChange::Erased { session_id, partition, project_id };
+            self.note(session, Some(&change));
+            self.announce(change);
         }
         Ok(existed)
     }
@@ -107,6 +124,13 @@ impl Live {
         self.hub.tell(session, Notice::Look);
     }
 
+    /// Has other nodes told.
+    fn note(&self, session: SessionId, change: Option<&ListChange>) {
+        if let Some(board) = &self.board {
+            board.note(session, change);
+        }
+    }
+
     fn announce(&self, change: ListChange) {
         if self.changes.send(change).is_err() {
             tracing::trace!("nobody watches the list of sessions");
@@ -119,6 +143,9 @@ impl Live {
         let change = list_change(&commit);
         let entries: Arc<[LogEntry]> = commit.entries.as_slice().into();
         let head = self.log.commit(commit).await?;
+        if !entries.is_empty() || change.is_some() {
+            self.note(session, change.as_ref());
+        }
         if !entries.is_empty() {
             self.hub.tell(session, Notice::Entries(entries));
         }
@@ -144,7 +171,7 @@ impl EventLog for Live {
         self.log.head(session).await
     }
 
-    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError> {
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<bool, ReadError> {
         self.log.compact(session, piece).await
     }
 }

@@ -87,7 +87,9 @@ pub async fn open(options: Options, env: Env, tasks: &Tasks) -> Result<Store, Op
         .map_err(|source| OpenError::Blobs { path: options.blobs_dir, source })?;
     let db = connect(options.database).await?;
     let sql = Arc::new(Sql::start(db, env, tasks));
+    let hints = sql.hints();
     Ok(Store {
+        hints,
         log: sql.clone(),
         sessions: sql.clone(),
         runs: sql.clone(),
@@ -98,7 +100,8 @@ pub async fn open(options: Options, env: Env, tasks: &Tasks) -> Result<Store, Op
         leases: sql.clone(),
         profiles: sql.clone(),
         tokens: sql.clone(),
-        projects: sql,
+        projects: sql.clone(),
+        views: sql,
         blobs: Arc::new(blobs),
     })
 }

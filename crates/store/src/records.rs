@@ -243,10 +243,51 @@ pub struct VersionRecord {
 /// Entries of a log that one stands for from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction {
-    /// The first that goes.
+    /// The first that goes. From it to the last, every number must still have its entry.
     pub from: Seq,
     /// What stands for them, in the place of the last.
     pub entry: LogEntry,
+    /// The lease under which this is done. It need not be the session's own: compacting changes nothing that its owner reads.
+    pub lease: SessionId,
+    /// The lease's fence. If it was taken over, nothing happens.
+    pub fence: Fence,
+}
+
+/// Where a session's view stands: its items are folded up to here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The last entry that is in it.
+    pub seq: Seq,
+    /// What its bytes and those of its items mean.
+    pub format: u64,
+    /// Hash of everything else in it.
+    pub hash: BlobHash,
+    /// What is known besides the items.
+    pub state: Bytes,
+}
+
+/// One item of a view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewItem {
+    /// Its name; unique in its session. No text of a stranger.
+    pub key: String,
+    /// The list it is in.
+    pub list: String,
+    /// Its place there; `None`: it was discarded.
+    pub place: Option<Seq>,
+    /// The first entry that named it.
+    pub first: Seq,
+    /// What it is; empty if it was discarded.
+    pub body: Bytes,
+}
+
+/// Which part of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewPart {
+    /// Before this place, the last first; before the end if absent.
+    Before(Option<Seq>),
+    /// After this place, the first first.
+    After(Seq),
 }
 
 /// What a version keeps alive.
@@ -372,6 +413,8 @@ pub struct TokenRecord {
     pub owner: Option<String>,
     /// How much its owner may send, by name; `None`: what its scope is given.
     pub plan: Option<String>,
+    /// The token that it was made from, and ends with; `None`: it stands by itself.
+    pub parent: Option<TokenId>,
 }
 
 /// A lease that was given.
@@ -379,7 +422,7 @@ pub struct TokenRecord {
 pub struct Granted {
     /// Goes into every commit.
     pub fence: Fence,
-    /// Until when nobody else gets it.
+    /// Until when nobody else gets it, by the clock of the backend.
     pub until: Timestamp,
 }
 

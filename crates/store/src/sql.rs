@@ -7,6 +7,7 @@ mod approvals;
 mod args;
 mod batch;
 mod db;
+mod hints;
 mod leases;
 mod log;
 mod migrations;
@@ -20,6 +21,7 @@ mod sessions;
 mod tokens;
 mod transcripts;
 mod versions;
+mod views;
 mod wal;
 mod writer;
 

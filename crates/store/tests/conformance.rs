@@ -39,12 +39,15 @@ mod scratch {
 }
 
 mod postgres {
+    use std::time::Duration;
+
     use futures::future::{join, join_all};
     use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
     use uuid::Uuid;
-    use warren_domain::{Seq, SessionId};
+    use warren_domain::{NodeId, Seq, SessionId};
+    use warren_env::{Env, ManualClock};
     use warren_store::{
-        CommitError, Database, Store,
+        AcquireError, Change, CommitError, Database, EventLog as _, Live, Store,
         conformance::{Rule, linear, samples},
     };
 
@@ -110,6 +113,116 @@ mod postgres {
         schema.remove().await;
     }
 
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn nodes_whose_clocks_are_a_minute_apart_agree_on_who_holds_a_lease() {
+        const LASTS: Duration = Duration::from_secs(30);
+        let Some(schema) = Schema::new().await else { return };
+        let directory = tempfile::tempdir().expect("a directory");
+        let now = Env::system().now();
+        let clock = |millis| Env::with_clock(ManualClock::at(now.plus_millis(millis)));
+        let slow = Opened::with(schema.database(), directory.path(), clock(-30_000)).await;
+        let fast = Opened::with(schema.database(), directory.path(), clock(30_000)).await;
+        let (one, two) = (NodeId::from("one"), NodeId::from("two"));
+        for (holder, first, other, second) in [(&one, &slow, &two, &fast), (&two, &fast, &one, &slow)] {
+            let record = samples::session();
+            let session = record.session_id;
+            first.store.log.commit(samples::create(&record)).await.expect("a session is created");
+            first.store.leases.acquire(session, holder, LASTS).await.expect("the lease is free");
+            let held = first.store.leases.renew(holder, LASTS).await.expect("they are renewed");
+            assert!(held.contains(&session), "{held:?}");
+            let taken = second.store.leases.acquire(session, other, LASTS).await;
+            assert!(matches!(taken, Err(AcquireError::Held { .. })), "{taken:?}");
+            assert_eq!(second.store.leases.holder(session).await.expect("it is read").as_ref(), Some(holder));
+            first.store.leases.acquire(session, holder, Duration::ZERO).await.expect("its own");
+            second.store.leases.acquire(session, other, LASTS).await.expect("it has run out");
+        }
+        slow.close().await;
+        fast.close().await;
+        schema.remove().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_follower_sees_what_another_node_writes_also_after_its_connection_was_cut() {
+        let Some(schema) = Schema::new().await else { return };
+        let directory = tempfile::tempdir().expect("a directory");
+        let one = Opened::new(schema.database(), directory.path()).await;
+        let two = Opened::new(schema.database(), directory.path()).await;
+        let (writer, reader) = (Live::new(&one.store, &one.tasks), Live::new(&two.store, &two.tasks));
+        let record = samples::session();
+        let session = record.session_id;
+        writer.commit(samples::create(&record)).await.expect("a session is created");
+        let mut follow = reader.follow(session, Seq(1));
+        for head in 1..=6 {
+            if head % 2 == 0 {
+                let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %";
+                schema.execute(format!("{cut}{}%'", schema.name)).await;
+            }
+            writer.commit(samples::append(session, Seq(head), 1)).await.expect("it is appended");
+            let entry = follow.next().await.expect("it is read").expect("the session is there");
+            assert_eq!(entry.seq, Seq(head + 1));
+        }
+        one.close().await;
+        two.close().await;
+        schema.remove().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_commit_whose_connection_is_lost_before_it_happened_is_tried_again() {
+        let Some(schema) = Schema::new().await else { return };
+        let directory = tempfile::tempdir().expect("a directory");
+        let one = Opened::new(schema.database(), directory.path()).await;
+        let record = samples::session();
+        let session = record.session_id;
+        one.store.log.commit(samples::create(&record)).await.expect("a session is created");
+        let mut holder = PgConnection::connect(&schema.server).await.expect("PostgreSQL answers");
+        let lock = format!("BEGIN; LOCK TABLE {}.logs", schema.name);
+        holder.execute(AssertSqlSafe(lock)).await.expect("it is locked");
+        let cut = async {
+            // Those that wait for the lock, until there is one.
+            let cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks JOIN pg_stat_activity USING (pid) \
+                       WHERE NOT granted AND relation = to_regclass($1)";
+            let mut n_cut = 0_i64;
+            while n_cut == 0 {
+                let mut other = PgConnection::connect(&schema.server).await.expect("PostgreSQL answers");
+                let query = sqlx::query_scalar(cut).bind(format!("{}.logs", schema.name));
+                n_cut = query.fetch_one(&mut other).await.expect("it is asked");
+            }
+            holder.execute("ROLLBACK").await.expect("it is let go of");
+        };
+        let run = samples::run(session);
+        let update = Change::PutRun(Box::new(run.clone()));
+        let (committed, ()) =
+            join(one.store.log.commit(samples::change(session, Seq(1), vec![update])), cut).await;
+        committed.expect("it is tried again");
+        assert_eq!(one.store.runs.run(session, run.run_id).await.expect("it is read"), Some(run));
+        one.close().await;
+        schema.remove().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn whoever_writes_does_not_wait_for_readers() {
+        let Some(schema) = Schema::new().await else { return };
+        let directory = tempfile::tempdir().expect("a directory");
+        let one = Opened::new(schema.database(), directory.path()).await;
+        let record = samples::session();
+        let session = record.session_id;
+        one.store.log.commit(samples::create(&record)).await.expect("a session is created");
+        let mut holder = PgConnection::connect(&schema.server).await.expect("PostgreSQL answers");
+        let lock = format!("BEGIN; LOCK TABLE {}.tokens", schema.name);
+        holder.execute(AssertSqlSafe(lock)).await.expect("it is locked");
+        let reading = join_all((0..40).map(|_| one.store.tokens.tokens(None)));
+        let writing = async {
+            for head in 1..=5 {
+                one.store.log.commit(samples::append(session, Seq(head), 1)).await.expect("it is appended");
+            }
+            holder.execute("ROLLBACK").await.expect("it is let go of");
+        };
+        let (read, ()) = join(reading, writing).await;
+        assert!(read.into_iter().all(|tokens| tokens.is_ok()));
+        one.close().await;
+        schema.remove().await;
+    }
+
     /// Tries 20 commits, each at the head as it is known. Returns how many were taken.
     async fn grow(store: &Store, session: SessionId) -> u64 {
         let mut head = Seq(1);
@@ -171,9 +284,13 @@ struct Opened {
 
 impl Opened {
     async fn new(database: Database, directory: &Path) -> Self {
+        Self::with(database, directory, Env::system()).await
+    }
+
+    async fn with(database: Database, directory: &Path, env: Env) -> Self {
         let tasks = Tasks::new();
         let options = Options { database, blobs_dir: directory.join("blobs") };
-        let store = open(options, Env::system(), &tasks).await.expect("the store opens");
+        let store = open(options, env, &tasks).await.expect("the store opens");
         Self { store, tasks }
     }
 

@@ -17,6 +17,7 @@ mod client;
 mod events;
 mod postgres;
 mod processes;
+mod proxy;
 mod seed;
 mod server;
 
@@ -25,5 +26,6 @@ pub use client::{TestAnswer, TestClient};
 pub use events::{TestEvent, TestEvents};
 pub use postgres::TestPostgres;
 pub use processes::{Process, descendants, wait_until_gone};
+pub use proxy::TestProxy;
 pub use seed::Seed;
 pub use server::{Setup, TestServer, program};

@@ -1,7 +1,11 @@
 //! A place in a PostgreSQL that belongs to one test.
 
+use std::net::SocketAddr;
+
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use warren_env::Env;
+
+use crate::TestProxy;
 
 /// A schema of its own on the PostgreSQL of the test run.
 pub struct TestPostgres {
@@ -30,6 +34,25 @@ impl TestPostgres {
     pub fn url(&self) -> String {
         let separator = if self.server.contains('?') { '&' } else { '?' };
         format!("{}{separator}options[search_path]={}", self.server, self.schema)
+    }
+
+    /// The server's own address.
+    pub async fn address(&self) -> SocketAddr {
+        let authority = self.authority();
+        let found = tokio::net::lookup_host(authority).await.expect("the host has an address").next();
+        found.expect("the host has an address")
+    }
+
+    /// [`TestPostgres::url`], reached through a proxy.
+    #[must_use]
+    pub fn url_through(&self, proxy: &TestProxy) -> String {
+        self.url().replacen(self.authority(), &proxy.address().to_string(), 1)
+    }
+
+    /// Host and port of the server's URL.
+    fn authority(&self) -> &str {
+        let (_, rest) = self.server.split_once('@').expect("the URL names a user");
+        rest.split_once('/').expect("the URL names a database").0
     }
 
     /// Removes all of it.

@@ -23,6 +23,12 @@ impl Seed {
         Self(seed)
     }
 
+    /// A seed of its own for a part of the test that runs beside others.
+    #[must_use]
+    pub fn split(&mut self) -> Self {
+        Self(self.below(u64::MAX))
+    }
+
     /// The next number, from 0 to just before `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         // SplitMix64.

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     time::Duration,
@@ -68,7 +69,10 @@ impl Setup {
 
     /// Starts it in a new directory.
     pub async fn start(self) -> TestServer {
-        let directory = tempfile::Builder::new().prefix("warren-test-").tempdir().expect("a directory");
+        // A server refuses a data directory that others can enter.
+        let private = fs::Permissions::from_mode(0o700);
+        let directory = tempfile::Builder::new().prefix("warren-test-").permissions(private).tempdir();
+        let directory = directory.expect("a directory");
         fs::write(directory.path().join("warren.toml"), &self.config).expect("the configuration is written");
         let mut server = TestServer { setup: self, directory, running: None };
         server.restart().await;

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use warren_domain::{ApprovalDecision, ApprovalRequest, Resolution, RunId, SessionId, Timestamp};
+use warren_domain::{
+    ApprovalDecision, ApprovalRequest, ApprovalRule, Resolution, RunId, SessionId, Timestamp,
+};
 
 /// Something an agent asked, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -54,6 +56,9 @@ pub struct ApprovalOutcome {
     /// For questions: what was answered to each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Map<String, Value>>,
+    /// `allow_always`: the rule it granted, while that is in force. Decided by a rule: that rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<ApprovalRule>,
 }
 
 /// Part of the approvals, newest first.
@@ -79,4 +84,8 @@ pub struct ApprovalAnswer {
     /// For questions: the question's text → the chosen label, a list of labels, or free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Map<String, Value>>,
+    /// With `allow_always`: what is allowed for the rest of the session. It must cover what is asked. Absent: the very
+    /// same request and no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<ApprovalRule>,
 }

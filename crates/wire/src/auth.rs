@@ -51,6 +51,9 @@ pub struct TokenItem {
     /// How many messages its owner may send, if that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
+    /// The token that this sign-in was made from: it ends with that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<TokenId>,
 }
 
 /// A new token with its secret, which is shown this once.
@@ -82,7 +85,7 @@ pub struct TokenList {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SignIn {
-    /// The token. The browser does not keep it: it gets a cookie of its own, which may do as much and ends by itself.
+    /// The token. The browser keeps a cookie instead, which may do as much and ends after 30 days or with the token.
     pub token: String,
 }
 

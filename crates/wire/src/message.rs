@@ -65,4 +65,8 @@ pub struct MessagePage {
     /// Pass it as `after` for the next part; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// Pass it as `before` for the part before this one; absent at the beginning, and in parts that were not asked for
+    /// from the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_cursor: Option<String>,
 }

@@ -42,6 +42,8 @@ pub enum Access {
     AdminRead,
     /// An administrator's token that may change things.
     Admin,
+    /// An operator's: an administrator's of the default partition that may change things. For what all partitions share.
+    Operator,
     /// As [`Access::AdminRead`], or nothing when only this machine can reach the listener.
     AdminReadOrLocal,
 }
@@ -226,6 +228,7 @@ names! {
     ApprovalAnswer = "approval_answer",
     ApprovalGet = "approval_get",
     ApprovalList = "approval_list",
+    ApprovalRuleWithdraw = "approval_rule_withdraw",
     ArtifactContent = "artifact_content",
     ArtifactGet = "artifact_get",
     ArtifactList = "artifact_list",

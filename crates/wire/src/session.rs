@@ -193,6 +193,9 @@ pub struct RuntimeSessionData {
     pub workspace_files: Vec<WorkspaceFile>,
     /// Runs that wait, the next one first.
     pub queue: Vec<RunId>,
+    /// With `limit`: there are older blocks of the main conversation. Pass it as `before` to the list of messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_cursor: Option<String>,
 }
 
 /// A subagent's conversation.

@@ -124,9 +124,13 @@ fn named(body: &EventBody) -> Vec<Named> {
         EventBody::ApprovalRequested(request) => {
             vec![("session:approval:requested", json!({ "approval": request }))]
         }
+        EventBody::ApprovalRuleWithdrawn { approval_id, by } => {
+            vec![("session:approval:rule-withdrawn", json!({ "approvalId": approval_id, "by": by }))]
+        }
         EventBody::ApprovalResolved(resolution) => {
             vec![("session:approval:resolved", json!({ "resolution": resolution }))]
         }
+        EventBody::LimitReached { .. } => vec![("session:limit:reached", json!(body))],
         EventBody::VersionCommitted { .. } => vec![("session:version:committed", json!(body))],
         EventBody::LogCompacted { .. } => vec![("session:log:compacted", json!(body))],
         EventBody::SubagentStarted(_) | EventBody::SubagentCompleted { .. } => of_subagent(body),

@@ -5,7 +5,7 @@ mod build;
 use warren_domain::ErrorCode as Code;
 
 use crate::{
-    Access::{self, Admin, AdminRead, AdminReadOrLocal, Public, Read, Write},
+    Access::{self, Admin, AdminRead, AdminReadOrLocal, Operator, Public, Read, Write},
     Answer, Media,
     Method::{self, Delete, Get, Patch, Post, Put},
     Query, QueryKind, Route, RouteName as Name,
@@ -117,11 +117,11 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentItem") }])
         .fails(&[Code::NotFound]),
     row(Name::AgentInstall, Post, "/api/agents/{agent}", "Installs an agent's program, and waits for it")
-        .needs(Admin, Server)
+        .needs(Operator, Server)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentItem") }])
         .fails(&[Code::NotFound, Code::Unavailable]),
     row(Name::AgentRemove, Delete, "/api/agents/{agent}", "Removes an agent's program")
-        .needs(Admin, Server)
+        .needs(Operator, Server)
         .gives(NOTHING)
         .fails(&[Code::NotFound, Code::Unavailable]),
     // Sessions.
@@ -152,6 +152,11 @@ pub const ROUTES: &[Route] = &[
         .fails(&[Code::NotFound]),
     row(Name::SessionGet, Get, "/api/sessions/{id}", "A whole session; loads it, never makes a sandbox")
         .needs(Read, Session)
+        .asks(&[Query {
+            name: "limit",
+            kind: QueryKind::Number(1, 500),
+            summary: "Only the newest blocks of the conversation, at most this many",
+        }])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("RuntimeSessionData") }]),
     row(Name::SessionUpdate, Patch, "/api/sessions/{id}", "Changes its name, metadata or options")
         .needs(Write, Session)
@@ -205,7 +210,21 @@ pub const ROUTES: &[Route] = &[
         "The main conversation's blocks, oldest first",
     )
     .needs(Read, Session)
-    .asks(&[Query { name: "after", kind: QueryKind::Text, summary: "The block after which to go on" }, LIMIT])
+    .asks(&[
+        Query { name: "after", kind: QueryKind::Text, summary: "The block after which to go on" },
+        Query { name: "before", kind: QueryKind::Text, summary: "The block before which to go back" },
+        Query {
+            name: "order",
+            kind: QueryKind::OneOf(&["oldest", "newest"]),
+            summary: "`newest`: the last part first; each part is oldest first all the same",
+        },
+        Query {
+            name: "conversationId",
+            kind: QueryKind::Text,
+            summary: "A subagent's conversation instead of the main one",
+        },
+        LIMIT,
+    ])
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("MessagePage") }]),
     row(
         Name::EventRead,
@@ -254,6 +273,15 @@ pub const ROUTES: &[Route] = &[
         .takes("ApprovalAnswer")
         .gives(APPROVAL)
         .fails(&[Code::ApprovalNotPending, Code::Unavailable]),
+    row(
+        Name::ApprovalRuleWithdraw,
+        Delete,
+        "/api/approvals/{approvalId}/rule",
+        "Withdraws the rule that the answer to an approval granted",
+    )
+    .needs(Write, Approval)
+    .gives(APPROVAL)
+    .fails(&[Code::Unavailable]),
     row(Name::RunList, Get, "/api/sessions/{id}/runs", "A session's runs, newest first")
         .needs(Read, Session)
         .asks(&[LIMIT, CURSOR])
@@ -747,7 +775,7 @@ mod tests {
     #[test]
     fn what_changes_something_is_never_a_get_and_needs_more_than_reading() {
         for route in ROUTES.iter().filter(|route| route.access != Access::Public) {
-            let writes = matches!(route.access, Access::Write | Access::Admin);
+            let writes = matches!(route.access, Access::Write | Access::Admin | Access::Operator);
             // Whoever may only read can still sign out.
             let expected = route.method != Method::Get
                 // A way in changes nothing by itself; what has to be started asks for the right to write.

@@ -14,7 +14,8 @@ impl Blobs for Memory {
     async fn put_blob(&self, partition: &Partition, bytes: Bytes) -> Result<BlobHash, ReadError> {
         let hash = BlobHash(blake3::hash(&bytes).to_hex().to_string());
         let now = self.env.now();
-        self.state().blobs.entry((partition.clone(), hash.clone())).or_insert((bytes, now));
+        // Also when it is there: a blob is as old as its last put.
+        self.state().blobs.insert((partition.clone(), hash.clone()), (bytes, now));
         Ok(hash)
     }
 
@@ -30,7 +31,9 @@ impl Blobs for Memory {
     ) -> Result<u64, ReadError> {
         let mut state = self.state();
         let before = state.blobs.len();
-        state.blobs.retain(|(owner, hash), (_, put)| owner != partition || keep.contains(hash) || *put > since);
+        state
+            .blobs
+            .retain(|(owner, hash), (_, put)| owner != partition || keep.contains(hash) || *put > since);
         Ok((before - state.blobs.len()) as u64)
     }
 

@@ -1,5 +1,7 @@
 //! Leases.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use warren_domain::{Fence, NodeId, SessionId, Timestamp};
 use warren_store::{AcquireError, Granted, Leases, ReadError};
@@ -12,9 +14,10 @@ impl Leases for Memory {
         &self,
         session: SessionId,
         node: &NodeId,
-        now: Timestamp,
-        until: Timestamp,
+        lasts: Duration,
     ) -> Result<Granted, AcquireError> {
+        let now = self.env.now();
+        let until = after(now, lasts);
         let mut state = self.state();
         let lease = state.leases.entry(session).or_default();
         match &lease.holder {
@@ -28,7 +31,8 @@ impl Leases for Memory {
         Ok(Granted { fence: lease.fence, until })
     }
 
-    async fn renew(&self, node: &NodeId, until: Timestamp) -> Result<Vec<SessionId>, ReadError> {
+    async fn renew(&self, node: &NodeId, lasts: Duration) -> Result<Vec<SessionId>, ReadError> {
+        let until = after(self.env.now(), lasts);
         let mut renewed = Vec::new();
         for (session, lease) in &mut self.state().leases {
             if let Some((holder, held_until)) = &mut lease.holder
@@ -41,6 +45,12 @@ impl Leases for Memory {
         Ok(renewed)
     }
 
+    async fn holder(&self, session: SessionId) -> Result<Option<NodeId>, ReadError> {
+        let (state, now) = (self.state(), self.env.now());
+        let holder = state.leases.get(&session).and_then(|lease| lease.holder.as_ref());
+        Ok(holder.filter(|(_, until)| *until > now).map(|(holder, _)| holder.clone()))
+    }
+
     async fn release(&self, session: SessionId, node: &NodeId, fence: Fence) -> Result<(), ReadError> {
         if let Some(lease) = self.state().leases.get_mut(&session)
             && lease.fence == fence
@@ -50,4 +60,8 @@ impl Leases for Memory {
         }
         Ok(())
     }
+}
+
+fn after(now: Timestamp, lasts: Duration) -> Timestamp {
+    now.plus_millis(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX))
 }

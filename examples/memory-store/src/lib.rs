@@ -13,6 +13,7 @@ mod records;
 mod replays;
 mod settings;
 mod transcripts;
+mod views;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,13 +22,13 @@ use std::{
 
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ReplayId, RunId, SessionId, Timestamp,
-    TokenId, Version,
+    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ReplayId, RunId, Seq, SessionId,
+    Timestamp, TokenId, Version,
 };
 use warren_env::Env;
 use warren_store::{
-    ApprovalRecord, Key, LogEntry, Page, ProjectRecord, ReadError, ReplayRecord, RunRecord, SessionRecord, Store,
-    TokenRecord, VersionRecord, WorkspaceFile, WorkspaceRecord,
+    ApprovalRecord, Checkpoint, Key, LogEntry, Page, ProjectRecord, ReadError, ReplayRecord, RunRecord,
+    SessionRecord, Store, TokenRecord, VersionRecord, ViewItem, WorkspaceFile, WorkspaceRecord, WriteError,
 };
 
 /// An empty store.
@@ -45,12 +46,15 @@ pub fn store(env: Env) -> Store {
         profiles: memory.clone(),
         tokens: memory.clone(),
         projects: memory.clone(),
-        blobs: memory,
+        blobs: memory.clone(),
+        views: memory,
+        // Nobody else can reach this memory.
+        hints: None,
     }
 }
 
 struct Memory {
-    /// Says when an idempotency key has expired.
+    /// Says when an idempotency key or a lease has expired.
     env: Env,
     state: Mutex<State>,
 }
@@ -81,6 +85,9 @@ struct Session {
     keys: HashMap<String, Key>,
     files: BTreeMap<String, WorkspaceFile>,
     transcripts: BTreeMap<String, Vec<u8>>,
+    checkpoint: Option<Checkpoint>,
+    /// Items of its view, by key.
+    view: HashMap<String, ViewItem>,
 }
 
 #[derive(Default)]
@@ -100,6 +107,25 @@ enum Refusal {
     Foreign(SessionId),
     #[error("there is one already")]
     Duplicate,
+    #[error("what it belongs to does not exist")]
+    Absent,
+}
+
+impl State {
+    /// Whether the lease under which something is written is the newest.
+    fn check_fence(&self, session: SessionId, ours: Fence) -> Result<(), WriteError> {
+        match self.leases.get(&session).map(|lease| lease.fence) {
+            Some(current) if ours < current => Err(WriteError::Fenced { session, ours, current }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+impl Session {
+    /// Whether its view is where the caller believes it to be; `None`: there is none.
+    fn is_viewed_at(&self, at: Option<Seq>) -> bool {
+        self.checkpoint.as_ref().map(|checkpoint| checkpoint.seq) == at
+    }
 }
 
 impl Memory {

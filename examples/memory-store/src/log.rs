@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use warren_domain::{Seq, SessionId, Timestamp, Version};
-use warren_store::{Change, Commit, CommitError, Count, Compaction, EventLog, LogEntry, ReadError, SessionRecord};
+use warren_store::{
+    Change, Commit, CommitError, Compaction, Count, EventLog, LogEntry, ReadError, SessionRecord,
+};
 
 use crate::{Memory, Refusal, Session, State};
 
@@ -31,15 +33,19 @@ impl EventLog for Memory {
         Ok(self.state().sessions.get(&session).map(|session| session.record.head))
     }
 
-    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError> {
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<bool, ReadError> {
         let mut state = self.state();
-        let Some(session) = state.sessions.get_mut(&session) else { return Ok(()) };
+        if state.leases.get(&piece.lease).map(|lease| lease.fence) != Some(piece.fence) {
+            return Ok(false);
+        }
+        let Some(session) = state.sessions.get_mut(&session) else { return Ok(false) };
         let first = session.entries.partition_point(|entry| entry.seq < piece.from);
         let end = session.entries.partition_point(|entry| entry.seq <= piece.entry.seq);
-        if first < end {
+        let is_whole = first < end && (end - first) as u64 == piece.entry.seq.0 - piece.from.0 + 1;
+        if is_whole {
             session.entries.splice(first..end, [piece.entry]);
         }
-        Ok(())
+        Ok(is_whole)
     }
 }
 
@@ -161,6 +167,8 @@ impl Session {
             keys: HashMap::new(),
             files: BTreeMap::new(),
             transcripts: BTreeMap::new(),
+            checkpoint: None,
+            view: HashMap::new(),
         }
     }
 

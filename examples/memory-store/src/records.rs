@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use async_trait::async_trait;
-use warren_domain::{ApprovalId, Partition, RunId, SessionId, Timestamp, Usage, Version};
+use warren_domain::{ApprovalId, Fence, Partition, RunId, SessionId, Timestamp, Usage, Version};
 use warren_store::{
     ApprovalQuery, ApprovalRecord, Approvals, Key, Page, Pending, ReadError, Root, RunRecord, Runs,
     SessionQuery, SessionRecord, Sessions, UsageGroup, UsageQuery, UsageRow, VersionRecord, Versions,
-    WorkspaceFile,
+    WorkspaceFile, WriteError,
 };
 
 use crate::{Memory, page};
@@ -24,8 +24,9 @@ impl Sessions for Memory {
         Ok(page(newest_first.filter(|record| matches(query, record)).cloned(), query.limit))
     }
 
-    async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
+    async fn erase(&self, session: SessionId, fence: Fence) -> Result<bool, WriteError> {
         let mut state = self.state();
+        state.check_fence(session, fence)?;
         state.leases.remove(&session);
         Ok(state.sessions.remove(&session).is_some())
     }

@@ -28,7 +28,8 @@ impl Replays for Memory {
         limit: u32,
     ) -> Result<Page<ReplayRecord>, ReadError> {
         let state = self.state();
-        let replays = state.sessions.get(&session).into_iter().flat_map(|session| session.replays.values().rev());
+        let replays =
+            state.sessions.get(&session).into_iter().flat_map(|session| session.replays.values().rev());
         let older = replays.filter(|replay| before.is_none_or(|before| replay.replay_id < before));
         Ok(page(older.cloned(), limit))
     }

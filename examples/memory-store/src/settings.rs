@@ -1,7 +1,7 @@
 //! Profiles and tokens.
 
 use async_trait::async_trait;
-use warren_domain::{AgentProfile, Partition, ProfileId, TokenId, Timestamp};
+use warren_domain::{AgentProfile, Partition, ProfileId, Timestamp, TokenId};
 use warren_store::{Profiles, ReadError, TokenRecord, Tokens};
 
 use crate::{Memory, Refusal};
@@ -40,6 +40,9 @@ impl Tokens for Memory {
         if state.tokens.values().any(taken) {
             return Err(Refusal::Duplicate.while_doing("keep the token"));
         }
+        if token.parent.is_some_and(|parent| !state.tokens.contains_key(&parent)) {
+            return Err(Refusal::Absent.while_doing("keep the token"));
+        }
         state.tokens.insert(token.token_id, token.clone());
         Ok(())
     }
@@ -56,8 +59,22 @@ impl Tokens for Memory {
         Ok(tokens)
     }
 
+    async fn tokens_present(&self, ids: &[TokenId]) -> Result<Vec<TokenId>, ReadError> {
+        let state = self.state();
+        Ok(ids.iter().filter(|id| state.tokens.contains_key(id)).copied().collect())
+    }
+
     async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError> {
-        Ok(self.state().tokens.remove(&id).is_some())
+        let mut state = self.state();
+        let was_there = state.tokens.contains_key(&id);
+        let mut ended = vec![id];
+        while let Some(id) = ended.pop() {
+            state.tokens.remove(&id);
+            ended.extend(
+                state.tokens.values().filter(|token| token.parent == Some(id)).map(|token| token.token_id),
+            );
+        }
+        Ok(was_there)
     }
 
     async fn counted(&self, account: &str, since: Timestamp) -> Result<u64, ReadError> {

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::SessionId;
-use warren_store::{ReadError, Transcripts};
+use warren_domain::{Fence, SessionId};
+use warren_store::{ReadError, Transcripts, WriteError};
 
 use crate::{Memory, Refusal};
 
@@ -12,14 +12,16 @@ impl Transcripts for Memory {
     async fn write_transcript(
         &self,
         session: SessionId,
+        fence: Fence,
         thread: &str,
         offset: u64,
         bytes: Bytes,
-    ) -> Result<(), ReadError> {
+    ) -> Result<(), WriteError> {
         let doing = "write the transcript";
         let mut state = self.state();
+        state.check_fence(session, fence)?;
         let Some(existing) = state.sessions.get_mut(&session) else {
-            return Err(Refusal::NoSession(session).while_doing(doing));
+            return Err(Refusal::NoSession(session).while_doing(doing).into());
         };
         let end = existing.transcripts.get(thread).map_or(0, Vec::len);
         match usize::try_from(offset) {
@@ -29,7 +31,7 @@ impl Transcripts for Memory {
                 transcript.extend_from_slice(&bytes);
                 Ok(())
             }
-            _ => Err(Refusal::Hole { end, offset }.while_doing(doing)),
+            _ => Err(Refusal::Hole { end, offset }.while_doing(doing).into()),
         }
     }
 

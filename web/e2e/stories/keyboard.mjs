@@ -59,7 +59,7 @@ export const STORIES = [
       await page.locator(".top .state.idle").waitFor();
       await page.waitForFunction(() => document.querySelector("[role=log] [data-kind=tool]"));
       // Out of the field, block by block, closing one.
-      await leaveField(page);
+      await page.keyboard.press("Escape");
       for (let n = 0; n < 12; n++) {
         await page.keyboard.press("j");
         if (await page.evaluate(() => document.activeElement?.getAttribute("data-kind") === "tool")) break;
@@ -77,6 +77,8 @@ export const STORIES = [
       assert.deepEqual(await faults(page), []);
       await page.keyboard.press("Escape");
       await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
+      await page.waitForFunction(() => document.activeElement?.id === "msg");
+      await page.keyboard.press("Escape");
       await page.keyboard.press("n");
       await page.getByRole("heading", { name: "What shall we build?" }).waitFor();
     },
@@ -109,7 +111,7 @@ export const STORIES = [
       // It asks, and is allowed: by its letter, and the next time by its button.
       const request = page.getByRole("group", { name: "Approval request" });
       await request.getByText("echo '# Notes'", { exact: false }).waitFor();
-      await leaveField(page);
+      await person.toRequest();
       await page.keyboard.press("a");
       await person.sees("Allowed once");
       await person.idle();
@@ -119,6 +121,7 @@ export const STORIES = [
       await request.getByText("echo more", { exact: false }).waitFor();
       await page.keyboard.press("Escape");
       await tabTo(page, "button", /^Allow once/, "Shift+Tab");
+      await page.locator("[data-answers][aria-disabled=false]:focus").waitFor();
       await page.keyboard.press("Enter");
       await person.sees("Saved v2");
       await person.idle();

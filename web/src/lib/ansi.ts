@@ -39,12 +39,22 @@ export function pieces(text: string): Piece[] {
 // eslint-disable-next-line no-control-regex
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
+/** Characters that draw nothing, or that change how others are drawn. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+
+/** A text somebody is asked to agree to, with every character that would not be seen made visible. */
+export function exactly(text: string): string {
+  return text.replace(UNSEEN, sign);
+}
+
 /** Control characters and those that turn the direction of writing, as signs that can be seen. */
 export function visible(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(HIDDEN, (c) => {
-    const code = c.charCodeAt(0);
-    if (code < 0x20) return `^${String.fromCharCode(0x40 + code)}`;
-    if (code === 0x7f) return "^?";
-    return `⟨${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
-  });
+  return text.replace(/\r\n/g, "\n").replace(HIDDEN, sign);
+}
+
+function sign(c: string): string {
+  const code = c.codePointAt(0)!;
+  if (code < 0x20) return `^${String.fromCharCode(0x40 + code)}`;
+  if (code === 0x7f) return "^?";
+  return `⟨${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }

@@ -1,4 +1,5 @@
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { focusIsLost } from "~/lib/focus";
 import { Icon } from "./Icon";
 import type { IconName } from "./IconSprite";
 
@@ -81,7 +82,11 @@ export function Menu({ label, items, className = "btn line", align = "start", ch
           role="menu"
           aria-label={label}
           onKeyDown={onKeyDown}
-          onToggle={(event) => event.newState === "closed" && setOpen(false)}
+          onToggle={(event) => {
+            if (event.newState !== "closed") return;
+            setOpen(false);
+            if (focusIsLost()) button.current?.focus();
+          }}
         >
           {items.map((item, index) => (
             <button

@@ -1,8 +1,8 @@
-//! A process that owns a test run's directory and PostgreSQL, and outlives the run.
+//! A process that owns a test run's directory, PostgreSQL and S3 server, and outlives the run.
 //!
 //! It stands in a process group of its own, so that Ctrl-C does not reach it, and holds the reading end of a pipe
 //! whose writing end only the run has. However the run ends — well, by a signal, by `kill -9` — the pipe closes,
-//! and the guard stops the server and removes the directory.
+//! and the guard stops the servers and removes the directory.
 
 use std::{
     env, fs,
@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use super::postgres::Postgres;
+use super::{bucket::Bucket, postgres::Postgres};
 
 /// Arguments of the hidden verb.
 #[derive(clap::Args)]
@@ -22,17 +22,22 @@ pub(crate) struct Args {
     /// Start PostgreSQL too.
     #[arg(long)]
     postgres: bool,
+    /// Start this S3 server too.
+    #[arg(long)]
+    s3: Option<PathBuf>,
 }
 
 /// The guard's own main.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let directory = Directory::create()?;
     let postgres = args.postgres.then(|| Postgres::start(&directory.0)).transpose()?;
+    let bucket = args.s3.as_ref().map(|program| Bucket::start(program, &directory.0)).transpose()?;
     let url = postgres.as_ref().map(Postgres::url).unwrap_or_default();
+    let s3_url = bucket.as_ref().map(Bucket::url).unwrap_or_default();
     // The run may have ended while we were starting; then the next read says so.
-    let _ = writeln!(io::stdout(), "{}\n{url}", directory.0.display());
+    let _ = writeln!(io::stdout(), "{}\n{url}\n{s3_url}", directory.0.display());
     io::copy(&mut io::stdin(), &mut io::sink()).context("failed to wait for the end of the run")?;
-    drop(postgres);
+    drop((postgres, bucket));
     directory.remove()
 }
 
@@ -74,28 +79,46 @@ pub(super) struct Guard {
     child: Child,
     directory: PathBuf,
     postgres_url: Option<String>,
+    s3_url: Option<String>,
+}
+
+/// What a guard starts besides making a directory.
+#[derive(Default)]
+pub(super) struct Services {
+    pub(super) postgres: bool,
+    /// The S3 server's program.
+    pub(super) s3: Option<PathBuf>,
 }
 
 impl Guard {
     /// Starts it and waits until what it owns can be used.
-    pub(super) fn start(with_postgres: bool) -> Result<Guard> {
+    pub(super) fn start(services: &Services) -> Result<Guard> {
         let program = env::current_exe().context("failed to find our own program")?;
         let mut command = Command::new(program);
-        command.arg("guard").args(with_postgres.then_some("--postgres"));
+        command.arg("guard").args(services.postgres.then_some("--postgres"));
+        if let Some(program) = &services.s3 {
+            command.arg("--s3").arg(program);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut child = command.spawn().context("failed to start the guard")?;
         let mut lines = BufReader::new(child.stdout.take().context("the guard has no output")?).lines();
-        let (Some(Ok(directory)), Some(Ok(url))) = (lines.next(), lines.next()) else {
+        let (Some(Ok(directory)), Some(Ok(url)), Some(Ok(s3_url))) =
+            (lines.next(), lines.next(), lines.next())
+        else {
             bail!("the guard ended: {}", child.wait().context("failed to wait for the guard")?);
         };
         println!("temporary files in {directory}");
         if url.is_empty() {
             println!("no PostgreSQL: tests that need it will skip");
         }
+        if s3_url.is_empty() {
+            println!("no S3 server: tests that need it will skip");
+        }
         Ok(Guard {
             child,
             directory: directory.into(),
             postgres_url: Some(url).filter(|url| !url.is_empty()),
+            s3_url: Some(s3_url).filter(|url| !url.is_empty()),
         })
     }
 
@@ -107,6 +130,11 @@ impl Guard {
     /// How tests reach PostgreSQL.
     pub(super) fn postgres_url(&self) -> Option<&str> {
         self.postgres_url.as_deref()
+    }
+
+    /// How tests reach a bucket.
+    pub(super) fn s3_url(&self) -> Option<&str> {
+        self.s3_url.as_deref()
     }
 
     /// Ends it; an error if it could not stop or remove what it owns.

@@ -18,10 +18,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cargo;
 
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const START_TIMEOUT: Duration = Duration::from_secs(30);
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// Between our choice of a free port and the server's use of it, somebody else may take it.
-const N_ATTEMPTS: usize = 3;
+pub(super) const N_ATTEMPTS: usize = 3;
 
 /// Where the server's programs are: Debian keeps them out of `PATH`, one directory a version.
 pub(super) fn binaries() -> Option<PathBuf> {
@@ -174,7 +174,7 @@ fn find_user(passwd: &str, name: &str) -> Option<(u32, u32)> {
     Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
 }
 
-fn random_hex() -> Result<String> {
+pub(super) fn random_hex() -> Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut bytes))
@@ -182,12 +182,12 @@ fn random_hex() -> Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn free_port() -> Result<u16> {
+pub(super) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("failed to find a free port")?;
     Ok(listener.local_addr().context("failed to find a free port")?.port())
 }
 
-fn wait_until(timeout: Duration, mut done: impl FnMut() -> bool) -> bool {
+pub(super) fn wait_until(timeout: Duration, mut done: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     loop {
         if done() {

@@ -19,6 +19,8 @@ pub(super) struct Environment {
     pub(super) temporary: PathBuf,
     /// Absent on a quick run.
     pub(super) postgres_url: Option<String>,
+    /// Likewise.
+    pub(super) s3_url: Option<String>,
     pub(super) ci: bool,
 }
 
@@ -71,6 +73,9 @@ impl Environment {
         command.env("CARGO_TERM_COLOR", color).env("TMPDIR", &self.temporary);
         if let Some(url) = &self.postgres_url {
             command.env("WARREN_TEST_POSTGRES_URL", url);
+        }
+        if let Some(url) = &self.s3_url {
+            command.env("WARREN_TEST_S3_URL", url);
         }
         if self.ci {
             command.env("CI", "true").env("WARREN_TEST_REQUIRE", "1");

@@ -32,6 +32,8 @@ pub(crate) struct Parser {
     after_cr: bool,
     id: String,
     data: Option<String>,
+    /// The message says why the server ends the stream. Whoever comes back for more is told the same, as an answer.
+    is_problem: bool,
 }
 
 impl Parser {
@@ -55,7 +57,10 @@ impl Parser {
 
     fn end_line(&mut self, line: &str, out: &mut Vec<Message>) {
         if line.is_empty() {
-            if let Some(data) = self.data.take() {
+            let is_problem = std::mem::take(&mut self.is_problem);
+            if let Some(data) = self.data.take()
+                && !is_problem
+            {
                 out.push(Message { id: self.id.clone(), data });
             }
             return;
@@ -64,6 +69,7 @@ impl Parser {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "id" => value.clone_into(&mut self.id),
+            "event" => self.is_problem = value == "problem",
             "data" => match &mut self.data {
                 Some(data) => {
                     data.push('\n');
@@ -71,7 +77,7 @@ impl Parser {
                 }
                 None => self.data = Some(value.to_owned()),
             },
-            // Comments (an empty field) keep the connection alive; `event` and `retry` tell us nothing we need.
+            // Comments (an empty field) keep the connection alive; `retry` tells us nothing we need.
             _ => {}
         }
     }
@@ -127,5 +133,12 @@ mod tests {
         let mut parser = Parser::default();
         let long = vec![b'x'; super::MAX_LINE + 1];
         assert!(matches!(parser.feed(&long, &mut Vec::new()), Err(ParseError::TooLong)));
+    }
+
+    #[test]
+    fn why_a_stream_ends_is_no_message() {
+        let told = b"id: 1\ndata: {}\n\nevent: problem\ndata: {\"status\":401}\n\ndata: x\n\n";
+        let data: Vec<_> = parse(&[told]).into_iter().map(|message| message.data).collect();
+        assert_eq!(data, ["{}", "x"]);
     }
 }

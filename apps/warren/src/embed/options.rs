@@ -8,7 +8,9 @@ use warren_domain::NodeId;
 use warren_models::{
     EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
 };
-use warren_runtime::{KnowledgeOptions, Retention, Template, TemplateError, api::PreviewHosts};
+use warren_runtime::{
+    KnowledgeOptions, RecordingLimits, Retention, Template, TemplateError, api::PreviewHosts,
+};
 use warren_sandbox::{Layer, Limits};
 use warren_snapshots::{S3Keys, Storage};
 
@@ -155,11 +157,13 @@ pub(super) fn runtime(
         run_budget: config.runs.hard_budget,
         soft_share: config.runs.soft_budget.as_secs_f64() / config.runs.hard_budget.as_secs_f64(),
         approvals: config.runs.approvals,
+        max_sandboxes: config.sandbox.max_concurrent.map_or_else(usual_max_sandboxes, |max| max as usize),
         limits: Limits {
             memory_bytes: limits.memory_bytes,
             cpu_millis: limits.cpu_millis,
             pids: limits.pids,
             disk_bytes: limits.disk_bytes,
+            inodes: limits.inodes,
             ..Limits::default()
         },
         required: required_layers(config),
@@ -170,6 +174,10 @@ pub(super) fn runtime(
             recordings: Duration::from_secs(u64::from(config.retention.recordings_days) * 24 * 3600),
             grace: config.retention.grace,
             interval: config.retention.interval,
+        },
+        recording_limits: RecordingLimits {
+            per_run: config.models.max_recorded_bytes_per_run,
+            per_session: config.models.max_recorded_bytes_per_session,
         },
         previews: previews(config, listen),
         knowledge: Some(KnowledgeOptions {
@@ -182,11 +190,27 @@ pub(super) fn runtime(
     })
 }
 
+/// How many sandboxes a machine like this runs at once, if nobody has said.
+fn usual_max_sandboxes() -> usize {
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    max_sandboxes_for(kib.unwrap_or(0), cpus)
+}
+
+/// One for each 512 MiB, at most 32 for each CPU, at least 4.
+fn max_sandboxes_for(memory_kib: usize, cpus: usize) -> usize {
+    (memory_kib / (512 << 10)).min(cpus * 32).max(4)
+}
+
 pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Options {
     warren_server::Options {
         allowed_hosts: config.server.allowed_hosts.clone(),
         body_limit: usize::try_from(config.server.body_limit).unwrap_or(usize::MAX),
         secure_cookies: config.server.secure_cookies,
+        preview_origins: config.preview_origins.clone(),
         previews: previews(config, listen),
         workspace_isolation: config.sandbox.workspace_isolation,
         ..warren_server::Options::new(listen)
@@ -196,4 +220,15 @@ pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Opti
 /// The layers the operator requires. The configuration has checked their names.
 pub(crate) fn required_layers(config: &Config) -> Vec<Layer> {
     Layer::OFFERED.into_iter().filter(|layer| config.sandbox.required.contains(&layer.to_string())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::max_sandboxes_for;
+
+    #[test]
+    fn usual_number_of_sandboxes_follows_memory_and_cpus() {
+        const GIB: usize = 1 << 20;
+        assert_eq!([0, GIB, 8 * GIB, 512 * GIB].map(|memory| max_sandboxes_for(memory, 2)), [4, 4, 16, 64]);
+    }
 }

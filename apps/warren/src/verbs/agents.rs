@@ -27,6 +27,7 @@ pub(crate) async fn run(setting: &Setting, args: cli::Agents, terminal: &mut Ter
         cli::Agents::Install { names, all, json } => {
             let every = || programs.list().into_iter().map(|status| status.agent.name.to_owned()).collect();
             let names = if all { every() } else { names };
+            setting.home.make()?;
             install(&programs, &names, json, terminal).await
         }
         cli::Agents::Remove { names } => remove(&programs, &names, terminal).await,

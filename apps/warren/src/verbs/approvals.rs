@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::value::RawValue;
-use warren_domain::{ApprovalDecision, ApprovalId};
+use warren_domain::{ApprovalDecision, ApprovalId, ApprovalRule, Resolution, RuleScope};
 use warren_wire::{ApprovalAnswer, ApprovalItem, ApprovalPage};
 
 use crate::{
@@ -24,12 +24,29 @@ pub(crate) async fn run(setting: &Setting, args: cli::Approvals, terminal: &mut 
 async fn act(client: &Client, args: cli::Approvals, terminal: &mut Terminal) -> Result<()> {
     match args {
         cli::Approvals::List { all, json } => list(client, all, json, terminal).await,
-        cli::Approvals::Allow { id, always, json } => {
-            let decision = if always { ApprovalDecision::AllowAlways } else { ApprovalDecision::Allow };
-            send(client, &id, ApprovalAnswer { decision, message: None, answers: None }, json, terminal).await
+        cli::Approvals::Allow { id, always: false, json, .. } => {
+            let answer = answers::plain(ApprovalDecision::Allow, None);
+            send(client, &id, answer, json, terminal).await
         }
+        cli::Approvals::Allow { id, prefix, directory, tool, json, .. } => {
+            let wish = match (prefix, directory, tool) {
+                (Some(words), _, _) => Some((RuleScope::Prefix, words)),
+                (None, Some(directory), _) => Some((RuleScope::Directory, directory)),
+                (None, None, true) => Some((RuleScope::Tool, "*".to_owned())),
+                (None, None, false) => None,
+            };
+            let asked: ApprovalItem = client.get(&path(&id)?).await?;
+            let rule = rule(&asked, wish)?;
+            if let Some(rule) = &rule {
+                eprintln!("Allows {} for the rest of the session.", answers::rule_text(rule));
+            }
+            let answer = ApprovalAnswer { rule, ..answers::plain(ApprovalDecision::AllowAlways, None) };
+            send(client, &id, answer, json, terminal).await
+        }
+        cli::Approvals::Rules { session, json } => rules(client, session.as_deref(), json, terminal).await,
+        cli::Approvals::Revoke { id } => Ok(client.delete(&format!("{}/rule", path(&id)?)).await?),
         cli::Approvals::Deny { id, message, json } => {
-            let answer = ApprovalAnswer { decision: ApprovalDecision::Deny, message, answers: None };
+            let answer = answers::plain(ApprovalDecision::Deny, message);
             send(client, &id, answer, json, terminal).await
         }
         cli::Approvals::Answer { id, answer, json } => {
@@ -62,6 +79,45 @@ async fn list(client: &Client, all: bool, json: bool, terminal: &mut Terminal) -
             clean(&approval.request.title),
             status.as_str().unwrap_or_default().to_owned(),
             approval.request.expires_at.to_string(),
+        ]);
+    }
+    Ok(terminal.write(&table.to_text(terminal.paint()))?)
+}
+
+/// The rule to grant: what was wished for, of the tool that is asked about.
+fn rule(asked: &ApprovalItem, wish: Option<(RuleScope, String)>) -> Result<Option<ApprovalRule>> {
+    let Some((scope, pattern)) = wish else { return Ok(asked.request.rules.first().cloned()) };
+    let advice = "`warren approvals allow --always` allows the very same request";
+    let tool = asked.request.detail["toolName"].as_str();
+    let tool = tool.ok_or_else(|| Advised::new("no rule covers this request".to_owned(), advice))?;
+    Ok(Some(ApprovalRule { tool: tool.to_owned(), scope, pattern }))
+}
+
+async fn rules(client: &Client, session: Option<&str>, json: bool, terminal: &mut Terminal) -> Result<()> {
+    let of_session = session.map(|id| format!("&sessionId={id}")).unwrap_or_default();
+    let page: ApprovalPage =
+        client.get(&format!("/api/approvals?status=resolved&limit=500{of_session}")).await?;
+    let granted = page.approvals.into_iter().filter_map(|approval| {
+        let outcome = approval.resolution.clone()?;
+        let rule = outcome.rule.filter(|_| outcome.decision == Resolution::AllowAlways)?;
+        Some((approval, rule, outcome.by))
+    });
+    let granted: Vec<_> = granted.collect();
+    if json {
+        let all: Vec<_> = granted.iter().map(|(approval, ..)| approval).collect();
+        return Ok(terminal.line(&serde_json::to_string(&all)?)?);
+    }
+    if granted.is_empty() {
+        eprintln!("No rule is in force: every request is asked.");
+        return Ok(());
+    }
+    let mut table = Table::new(["ID", "SESSION", "ALLOWS", "BY"]);
+    for (approval, rule, by) in granted {
+        table.row([
+            approval.request.approval_id.to_string(),
+            approval.session_id.to_string(),
+            answers::rule_text(&rule),
+            clean(&by),
         ]);
     }
     Ok(terminal.write(&table.to_text(terminal.paint()))?)

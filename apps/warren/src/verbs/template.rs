@@ -34,6 +34,7 @@ pub(crate) async fn run(setting: &Setting, args: cli::Template, terminal: &mut T
     match args {
         cli::Template::Show { json } => show(&programs, json, terminal).await,
         cli::Template::Install { no_python, json } => {
+            setting.home.make()?;
             let python = if no_python { Python::Without } else { Python::IfThere };
             install(&programs, python, json, terminal).await
         }

@@ -1,9 +1,10 @@
 //! What is in no version yet: what people put there, what a failed run left, and what no version ever has.
 
 use reqwest::{Method, StatusCode};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use warren_domain::{RunId, Seq, SessionId};
-use warren_testkit::{Setup, TestAnswer, TestClient, TestEvent, TestServer};
+use warren_testkit::{Process, Setup, TestAnswer, TestClient, TestEvent, TestServer};
 
 use super::{
     session::said,
@@ -107,7 +108,12 @@ async fn whoever_sees_a_run_fail_is_told_that_there_is_more_than_the_latest_vers
     let client = server.admin();
     let session = client.session_create().await;
     client.run(session, "run: echo 1 > a").await;
-    let (run, _) = client.message_send(session, "run: echo 2 > a; kill -9 $PPID; sleep 1").await;
+    let (run, seq) = client.message_send(session, "run: echo 2 > a; sleep 100").await;
+    let is_written = |event: &TestEvent| event.kind() == "file_changed" && event.json["path"] == "a";
+    client.events(session, seq).await.until(is_written).await;
+    let is_agent = |process: &Process| process.command().starts_with("/warren/guest agent");
+    let processes = server.processes();
+    processes.iter().find(|process| is_agent(process)).expect("the agent runs").signal(Signal::KILL);
     loop {
         let record = client.get(&of(session, &format!("runs/{run}"))).await.expect(StatusCode::OK);
         if record["status"] == "failed" {

@@ -16,7 +16,8 @@ use super::{
     versions::{list, of},
 };
 use blow::{Blow, During, Victim};
-use files::{Files, contents, on_disk};
+pub(super) use files::contents;
+use files::{Files, on_disk};
 
 /// How often each victim is killed during each thing that may go on.
 const ROUNDS: usize = 3;

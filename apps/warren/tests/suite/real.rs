@@ -445,17 +445,13 @@ async fn a_yes_for_good_is_not_asked_for_again_in_the_session() {
         assert_eq!(end.kind(), "run_completed", "{agent}: {:#}", end.json);
 
         client.post(&format!("/api/sessions/{session}/unload"), &json!({})).await.expect(StatusCode::OK);
-        // The built-in agent's yes is for the tool; the others' is at least for the same command.
-        let (again, path) = match agent {
-            BUILTIN => ("run: touch second.txt", "second.txt"),
-            _ => ("run: touch first.txt", "first.txt"),
-        };
+        let (again, path) = ("run: touch first.txt", "first.txt");
         let events = client.run(session, again).await;
         assert_ends(agent, &events, "run_completed");
         assert!(events.iter().any(|event| event.kind() == "file_changed" && event.json["path"] == path));
         let asked = client.get(&format!("/api/approvals?sessionId={session}")).await.expect(StatusCode::OK);
         let by: Vec<_> = asked["approvals"].as_array().expect("approvals").iter().collect();
-        let people = by.iter().filter(|one| one["resolution"]["by"] != "always").count();
+        let people = by.iter().filter(|one| one["resolution"]["by"] != "rule").count();
         assert_eq!(people, 1, "{agent}: nobody was asked again: {asked:#}");
     }
 }

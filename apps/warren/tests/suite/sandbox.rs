@@ -1,5 +1,7 @@
 //! What an agent can and cannot do, seen through the whole server.
 
+use std::{fs::Permissions, os::unix::fs::PermissionsExt as _};
+
 use reqwest::StatusCode;
 use serde_json::json;
 use warren_testkit::{Setup, TestClient, TestServer};
@@ -38,6 +40,28 @@ async fn no_key_and_no_token_is_in_any_environment_file_or_mount_of_a_sandbox() 
     let output = shell(&client, look).await;
     assert!(output.contains("seen:0") && output.contains("files:0"), "{output}");
     assert!(!output.contains("control:0") && output.contains("control:"), "{output}");
+}
+
+#[tokio::test]
+async fn files_of_the_server_are_private_and_a_data_directory_open_to_others_is_refused() {
+    let mut server = TestServer::start().await;
+    let output = shell(&server.admin(), "umask; touch made; stat -c %a made").await;
+    assert!(output.contains("0022\n644"), "{output}");
+    let readable: Vec<_> = ["warren.db", "warren.db-wal", "blobs", "trees", "sessions", "workspaces"]
+        .into_iter()
+        .map(|name| server.directory().join(name))
+        .filter(|path| std::fs::metadata(path).expect("is there").permissions().mode() & 0o077 != 0)
+        .collect();
+    assert_eq!(readable, <[std::path::PathBuf; 0]>::default());
+
+    server.stop().await;
+    std::fs::set_permissions(server.directory(), Permissions::from_mode(0o755)).expect("a mode");
+    let refused =
+        server.command(&["up", "--listen", "127.0.0.1:0"]).output().await.expect("the program runs");
+    let complained = String::from_utf8(refused.stderr).expect("text");
+    assert_eq!(refused.status.code(), Some(1), "{complained}");
+    let hint = format!("hint: run `chmod 700 {}`", server.directory().display());
+    assert!(complained.contains("has mode 0755") && complained.contains(&hint), "{complained}");
 }
 
 /// The demo model behind a listener, as a provider that wants a key.

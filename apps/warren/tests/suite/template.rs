@@ -144,7 +144,7 @@ async fn a_template_that_cannot_be_read_is_said_before_the_server_starts() {
     let mut command = server.command(&["up", "--listen", "127.0.0.1:0"]);
     let home = tempfile::tempdir().expect("a directory");
     let output = command
-        .env("WARREN_HOME", home.path())
+        .env("WARREN_HOME", home.path().join("new"))
         .env("WARREN_STORAGE_OUTPUTS_TEMPLATE_PATH", home.path().join("absent"))
         .output()
         .await

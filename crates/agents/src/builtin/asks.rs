@@ -1,20 +1,17 @@
-//! What the built-in agent asks people, and what they allowed for good.
+//! What the built-in agent asks people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use warren_domain::{ApprovalDecision, ApprovalKind};
+use warren_domain::{
+    ApprovalDecision, ApprovalKind, Block, ConversationId, Draft, EventBody, PermissionMode,
+};
 
 use crate::{Answer, Ask, Output};
 
-/// What must be known to continue a session, beside its transcript.
-#[derive(Debug, Clone, Serialize, Deserialize, Default)]
-pub(super) struct State {
-    /// Tools a person allowed for good. A process carries out one run, so they are told to the next one.
-    #[serde(default)]
-    pub(super) allowed: BTreeSet<String>,
-}
+/// Tools that change nothing, or whose calls ask for themselves: nobody is asked about these. Every other needs a yes.
+const UNASKED: [&str; 5] = ["read", "glob", "grep", "todo", "task"];
 
 /// A call that waits for a person.
 #[derive(Deserialize)]
@@ -28,31 +25,74 @@ pub(super) struct Request {
     input: Value,
 }
 
-/// What waits for a person.
+/// Pending approvals, and a check that no call runs without one.
 pub(super) struct Asks {
-    /// By key, the tool it is about.
-    open: BTreeMap<String, String>,
-    state: State,
-}
-
-impl State {
-    pub(super) fn of(state: Option<&Value>) -> Self {
-        state.and_then(|state| State::deserialize(state).ok()).unwrap_or_default()
-    }
+    mode: PermissionMode,
+    /// Keys of calls that wait for an answer.
+    open: BTreeSet<String>,
+    /// By key, the tool of each call that the agent announced and that is not over.
+    calls: BTreeMap<String, String>,
+    /// Keys of calls that a person allowed, and that are not over.
+    allowed: BTreeSet<String>,
 }
 
 impl Asks {
-    pub(super) fn new(state: State) -> Self {
-        Self { open: BTreeMap::new(), state }
+    pub(super) fn new(mode: PermissionMode) -> Self {
+        Self { mode, open: BTreeSet::new(), calls: BTreeMap::new(), allowed: BTreeSet::new() }
+    }
+
+    /// Compares what the agent says it runs with what was allowed. `Some`: it ran something without being allowed to.
+    ///
+    /// The agent's own word is not enough: an answer forged inside the sandbox would go unnoticed.
+    pub(super) fn observe(&mut self, draft: &Draft) -> Option<Output> {
+        let thread = &draft.conversation_id;
+        match &draft.body {
+            EventBody::BlockStart { block: Block::ToolUse { tool_use_id, tool_name, .. } } => {
+                self.calls.entry(key(thread, tool_use_id)).or_insert_with(|| tool_name.clone());
+                None
+            }
+            EventBody::BlockUpdate { block_id, updates }
+                if updates.get("status") == Some(&json!("running")) =>
+            {
+                self.ran(thread, block_id.as_str())
+            }
+            EventBody::BlockStart { block: Block::ToolResult { tool_use_id, .. } } => {
+                self.ran(thread, tool_use_id)
+            }
+            EventBody::BlockComplete { block: Block::ToolResult { tool_use_id, is_error, .. } } => {
+                // A failure may be that it was not allowed.
+                let unapproved = if *is_error { None } else { self.ran(thread, tool_use_id) };
+                let key = key(thread, tool_use_id);
+                self.calls.remove(&key);
+                self.allowed.remove(&key);
+                unapproved
+            }
+            _ => None,
+        }
+    }
+
+    /// A call ran, or is running.
+    fn ran(&mut self, thread: &ConversationId, tool_use_id: &str) -> Option<Output> {
+        let key = key(thread, tool_use_id);
+        // What an earlier process announced was looked at then.
+        let tool = self.calls.get(&key)?;
+        let is_allowed = self.mode == PermissionMode::Auto
+            || UNASKED.contains(&tool.as_str())
+            || self.allowed.contains(&key);
+        if is_allowed {
+            return None;
+        }
+        // Once is enough.
+        let tool_name = self.calls.remove(&key)?;
+        Some(Output::Unapproved { tool_name, tool_use_id: tool_use_id.to_owned() })
     }
 
     /// `false`: that is asked already.
     pub(super) fn asked(&mut self, request: Request, out: &mut Vec<Output>) -> bool {
         let Request { key, tool_use_id, tool_name, title, input } = request;
-        if self.open.contains_key(&key) {
+        if !self.open.insert(key.clone()) {
             return false;
         }
-        self.open.insert(key.clone(), tool_name.clone());
         out.push(Output::Asked(Ask {
             key,
             kind: ApprovalKind::Permission,
@@ -66,7 +106,7 @@ impl Asks {
 
     /// `false`: nobody asked that, or it was answered.
     pub(super) fn withdrawn(&mut self, key: String, out: &mut Vec<Output>) -> bool {
-        let was_open = self.open.remove(&key).is_some();
+        let was_open = self.open.remove(&key);
         if was_open {
             out.push(Output::Withdrawn(key));
         }
@@ -74,15 +114,22 @@ impl Asks {
     }
 
     pub(super) fn withdraw_all(&mut self, out: &mut Vec<Output>) {
-        out.extend(std::mem::take(&mut self.open).into_keys().map(Output::Withdrawn));
+        out.extend(std::mem::take(&mut self.open).into_iter().map(Output::Withdrawn));
     }
 
     /// Takes note of an answer. `false`: nobody waits for it.
-    pub(super) fn answered(&mut self, key: &str, answer: &Answer, out: &mut Vec<Output>) -> bool {
-        let Some(tool) = self.open.remove(key) else { return false };
-        if answer.decision == ApprovalDecision::AllowAlways && self.state.allowed.insert(tool) {
-            out.push(Output::State(json!(self.state)));
+    pub(super) fn answered(&mut self, key: &str, answer: &Answer) -> bool {
+        if !self.open.remove(key) {
+            return false;
+        }
+        if answer.decision != ApprovalDecision::Deny {
+            self.allowed.insert(key.to_owned());
         }
         true
     }
+}
+
+/// A call's name among the calls of all threads, as the agent uses it when it asks.
+fn key(thread: &ConversationId, tool_use_id: &str) -> String {
+    if thread.is_main() { tool_use_id.to_owned() } else { format!("{thread}.{tool_use_id}") }
 }

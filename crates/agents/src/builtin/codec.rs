@@ -1,9 +1,11 @@
 //! The built-in agent's lines are drafts already.
 
 use serde::{Deserialize, Serialize};
-use warren_domain::{AgentType, ApprovalDecision, BlockId, Content, Draft, ErrorCode, EventBody, Timestamp};
+use warren_domain::{
+    AgentType, ApprovalDecision, BlockId, Content, Draft, ErrorCode, EventBody, PermissionMode, Timestamp,
+};
 
-use super::asks::{Asks, Request, State};
+use super::asks::{Asks, Request};
 use crate::{Answer, Codec, Exit, Output, Prompt, TurnEnd};
 
 /// What the agent is told, a line each.
@@ -45,8 +47,8 @@ pub(super) struct BuiltinCodec {
 }
 
 impl BuiltinCodec {
-    pub(super) fn new(agent: AgentType, state: State) -> Self {
-        Self { agent, interrupting: false, has_ended: false, asks: Asks::new(state) }
+    pub(super) fn new(agent: AgentType, mode: PermissionMode) -> Self {
+        Self { agent, interrupting: false, has_ended: false, asks: Asks::new(mode) }
     }
 
     fn end(&mut self, end: TurnEnd, out: &mut Vec<Output>) {
@@ -82,7 +84,9 @@ impl Codec for BuiltinCodec {
         match serde_json::from_slice::<Draft>(line) {
             // Which run it belongs to is not for whoever is in the sandbox to say.
             Ok(draft) if is_agents_to_say(&draft.body) => {
-                out.push(Output::Event(Draft { run_id: None, ..draft }))
+                let unapproved = self.asks.observe(&draft);
+                out.push(Output::Event(Draft { run_id: None, ..draft }));
+                out.extend(unapproved);
             }
             _ => {
                 let aside = serde_json::from_slice::<Aside>(line);
@@ -109,7 +113,7 @@ impl Codec for BuiltinCodec {
     }
 
     fn answer(&mut self, key: &str, answer: &Answer, _at: Timestamp, out: &mut Vec<Output>) -> bool {
-        if !self.asks.answered(key, answer, out) {
+        if !self.asks.answered(key, answer) {
             return false;
         }
         let (decision, message) = (answer.decision, answer.message.as_deref());
@@ -156,7 +160,9 @@ fn is_agents_to_say(body: &EventBody) -> bool {
         | EventBody::ModelCalled(_)
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalResolved(_)
+        | EventBody::ApprovalRuleWithdrawn { .. }
         | EventBody::EgressDecided { .. }
+        | EventBody::LimitReached { .. }
         | EventBody::FileChanged { .. }
         | EventBody::ArtifactCreated { .. }
         | EventBody::ArtifactUpdated { .. }

@@ -25,7 +25,6 @@ use super::{
 };
 use crate::{Answer, Codec, Exit, LaunchRequest, Output, Prompt};
 use control::Asks;
-pub(super) use control::State;
 use stream::OpenMessage;
 use tasks::AgentThread;
 use turn::Turn;
@@ -94,7 +93,7 @@ impl ClaudeCodec {
     pub(super) fn launched(agent: AgentType, request: &LaunchRequest<'_>) -> Self {
         Self {
             turn: Turn::live(),
-            asks: Asks::with_state(request.state),
+            asks: Asks::default(),
             is_resumed: request.resume,
             early: None,
             ..Self::recorded(agent)

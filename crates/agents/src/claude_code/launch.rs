@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::json;
 use warren_domain::{AgentProfile, AgentType, PermissionMode};
 
-use super::{CONFIG_DIRECTORY, NAME, codec::State, layout, transcripts};
+use super::{CONFIG_DIRECTORY, NAME, layout, transcripts};
 use crate::{Launch, LaunchError, LaunchRequest, ModelApi};
 
 /// Where the sandbox has what [`layout`] wrote.
@@ -22,9 +20,6 @@ pub(super) fn launch(agent: &AgentType, request: &LaunchRequest<'_>) -> Result<L
     match request.permission_mode {
         PermissionMode::Auto => option("--permission-mode", "bypassPermissions".to_owned()),
         PermissionMode::Ask => option("--permission-prompt-tool", "stdio".to_owned()),
-    }
-    if let Some(settings) = settings(request) {
-        option("--settings", settings);
     }
     if let Some(model) = request.model.or(request.profile.model.as_deref()) {
         option("--model", model.to_owned());
@@ -64,13 +59,6 @@ const ALWAYS: &[&str] = &[
     "--forward-subagent-text",
     "--strict-mcp-config",
 ];
-
-/// What people allowed for good in earlier runs.
-fn settings(request: &LaunchRequest<'_>) -> Option<String> {
-    let state = State::deserialize(request.state?).ok()?;
-    let is_needed = request.permission_mode == PermissionMode::Ask && !state.allowed.is_empty();
-    is_needed.then(|| json!({"permissions": {"allow": state.allowed}}).to_string())
-}
 
 /// The built-in tools that may be used; those of MCP servers are there with their server. Skills and subagents that
 /// the profile brings are used through tools of their own.

@@ -125,7 +125,7 @@ fn a_launch_drives_it_over_stdin_and_lets_it_act() {
 }
 
 #[test]
-fn a_launch_that_asks_knows_what_was_allowed_before() {
+fn launch_that_asks_takes_no_leave_from_the_state_of_an_earlier_release() {
     let mut profile = profile();
     profile.system_prompt = Some("Be kind.".to_owned());
     profile.tools = Some(vec!["Bash".to_owned(), "Read".to_owned(), "mcp__demo__add".to_owned()]);
@@ -149,8 +149,6 @@ fn a_launch_that_asks_knows_what_was_allowed_before() {
             SESSION,
             "--permission-prompt-tool",
             "stdio",
-            "--settings",
-            r#"{"permissions":{"allow":["Bash(touch a)","Write"]}}"#,
             "--append-system-prompt-file",
             "/instructions/system-prompt.md",
             "--mcp-config",
@@ -447,14 +445,11 @@ fn a_permission_is_asked_for_and_answered_once() {
 }
 
 #[test]
-fn what_is_allowed_for_good_is_a_rule_that_the_next_process_is_told_too() {
+fn rules_that_claude_code_suggests_are_never_taken() {
     let (out, _) = answered(ApprovalDecision::AllowAlways, None);
-    assert_eq!(out[0], Output::State(json!({"allowed": ["Bash(touch a)"]})));
-    let rules = json!([{"toolName": "Bash", "ruleContent": "touch a"}]);
-    let add = json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"});
-    let allow =
-        json!({"behavior": "allow", "updatedInput": {"command": "touch a"}, "updatedPermissions": [add]});
+    let allow = json!({"behavior": "allow", "updatedInput": {"command": "touch a"}});
     assert_eq!(sent(&out), [response(allow)]);
+    assert_eq!(out.len(), 1, "nothing is kept for the next process");
 }
 
 #[test]

@@ -59,6 +59,9 @@ pub(crate) fn output_line(output: &Output) -> String {
             "detail": ask.detail, "options": ask.options,
         }),
         Output::Withdrawn(key) => json!({"type": "withdrawn", "key": key}),
+        Output::Unapproved { tool_name, tool_use_id } => {
+            json!({"type": "unapproved", "toolName": tool_name, "toolUseId": tool_use_id})
+        }
         Output::State(state) => json!({"type": "state", "state": state}),
         Output::TurnEnded(end) => {
             let mut value = serde_json::to_value(end).expect("JSON");

@@ -2,9 +2,10 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use super::invalid;
+use super::{MIB, invalid};
 use crate::{
     ConfigError, Environment, Secret,
+    quantity::Bytes,
     raw::{RawModels, RawPrice, RawProvider},
 };
 
@@ -21,6 +22,10 @@ pub struct Models {
     pub openai_responses: Provider,
     /// Prices by the beginning of a model's name, in its order.
     pub prices: Vec<(String, Price)>,
+    /// How many bytes the recordings of one run may take.
+    pub max_recorded_bytes_per_run: u64,
+    /// The same for all recordings of a session that are kept.
+    pub max_recorded_bytes_per_session: u64,
     /// How long the demo model waits before each piece of an answer.
     pub demo_delay: Duration,
 }
@@ -118,8 +123,14 @@ pub(super) fn resolve(
         openai: provider(raw.openai, &OPENAI)?,
         openai_responses: provider(responses, &OPENAI_RESPONSES)?,
         prices: prices.collect::<Result<_, ConfigError>>()?,
+        max_recorded_bytes_per_run: bytes(raw.max_recorded_bytes_per_run, 256),
+        max_recorded_bytes_per_session: bytes(raw.max_recorded_bytes_per_session, 1024),
         demo_delay: Duration::from_millis(raw.demo.delay_milliseconds.unwrap_or(4)),
     })
+}
+
+fn bytes(written: Option<Bytes>, default_mib: u64) -> u64 {
+    written.map_or(default_mib * MIB, |Bytes(bytes)| bytes)
 }
 
 /// What was not written for a provider is taken from another one. But the key that was written for that one is not sent to

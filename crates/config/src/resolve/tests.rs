@@ -37,6 +37,7 @@ fn nothing_written_gives_the_numbers_of_the_protocol() {
     assert_eq!(value("sandbox.resource_limits.cpu"), Some("1"));
     assert_eq!(value("sandbox.resource_limits.pids"), Some("512"));
     assert_eq!(value("sandbox.resource_limits.disk"), Some("\"5GiB\""));
+    assert_eq!(value("sandbox.resource_limits.inodes"), Some("500000"));
     assert_eq!(value("runs.time_budget_seconds"), Some("1800"));
     assert_eq!(value("runs.soft_budget_percent"), Some("40"));
     assert_eq!(loaded.config.storage.database, Database::Sqlite(directory.path().join("warren.db")));
@@ -58,6 +59,7 @@ const FILE: &str = r#"
         idle_timeout_seconds = 60
         health_interval_seconds = 5
         max_restarts_per_hour = 0
+        max_concurrent = 7
 workspace_isolation = true
         resource_limits = { memory = "1GiB", cpu = 0.5, pids = 64, disk = 1048577 }
         [runs]
@@ -75,6 +77,7 @@ blobs_url = 'file:/srv/blobs'
 outputs_template_path = '/srv/template'
         [previews]
 base_url = 'https://preview.example.org'
+allow_origins = ['https://api.example.org', 'wss://*.example.org:8443']
 [knowledge]
 base_path = '/srv/knowledge'
 max_bytes = '5MiB'
@@ -97,6 +100,9 @@ max_bytes = '5MiB'
         api_key_env = "MY_OTHER_KEY"
         [models.prices]
         claude-x = { input = 1.5, output = 2 }
+        [models]
+        max_recorded_bytes_per_run = '3MiB'
+        max_recorded_bytes_per_session = '4MiB'
         [models.demo]
         delay_milliseconds = 0
     "#;
@@ -111,11 +117,13 @@ sandbox.required = ["namespaces", "landlock"]
 sandbox.idle_timeout_seconds = 60
 sandbox.health_interval_seconds = 5
 sandbox.max_restarts_per_hour = 0
+sandbox.max_concurrent = 7
 sandbox.workspace_isolation = true
 sandbox.resource_limits.memory = "1GiB"
 sandbox.resource_limits.cpu = 0.5
 sandbox.resource_limits.pids = 64
 sandbox.resource_limits.disk = "1048577B"
+sandbox.resource_limits.inodes = 500000
 runs.time_budget_seconds = 100
 runs.soft_budget_percent = 75
 runs.approval_seconds = 60
@@ -134,6 +142,7 @@ retention.interval_seconds = 3600
 versions.exclude = ["node_modules"]
 storage.outputs_template_path = "/srv/template"
 previews.base_url = "https://preview.example.org"
+previews.allow_origins = ["https://api.example.org", "wss://*.example.org:8443"]
 knowledge.base_path = "/srv/knowledge"
 knowledge.max_bytes = "5MiB"
 egress.allow = ["example.org", "*.example.com:8443"]
@@ -154,6 +163,8 @@ models.openai_responses.base_url = "https://api.openai.com/v1"
 models.openai_responses.api_key_env = "MY_OTHER_KEY"
 models.openai_responses.api_key_file = 
 models.prices = { "claude-x" = { input = 1.5, output = 2 } }
+models.max_recorded_bytes_per_run = "3MiB"
+models.max_recorded_bytes_per_session = "4MiB"
 models.demo.delay_milliseconds = 0"#;
 
 #[test]
@@ -275,6 +286,16 @@ fn what_is_outside_is_refused_with_what_to_do() {
             "[egress]\nallow_private = ['10.0.0.5']",
             "`egress.allow_private` cannot be `10.0.0.5`",
             "write one host or address with its port, such as `10.0.0.5:8080`",
+        ),
+        (
+            "[previews]\nallow_origins = ['https://a.example; script-src *']",
+            "`previews.allow_origins` cannot be `https://a.example; script-src *`",
+            "write a scheme, a host and maybe a port, and no path: `https://api.example.com`, `wss://*.example.com`",
+        ),
+        (
+            "[previews]\nallow_origins = ['a.example']",
+            "`previews.allow_origins` cannot be `a.example`",
+            "write a scheme, a host and maybe a port, and no path: `https://api.example.com`, `wss://*.example.com`",
         ),
         (
             "[agents]\nregistry = 'npm.example.org'",

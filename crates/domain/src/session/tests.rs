@@ -3,9 +3,9 @@ use uuid::Uuid;
 
 use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session, Start};
 use crate::{
-    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockId, Content,
-    Diagnostics, Draft, ErrorCode, EventBody, FileChange, FileCounts, Head, Resolution, RunId, Timestamp,
-    Usage, Version, VersionCause, WhenBusy, matter,
+    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, ApprovalRule, Block,
+    BlockId, Content, Diagnostics, Draft, ErrorCode, EventBody, FileChange, FileCounts, Head, Resolution,
+    RuleError, RuleScope, RunId, Timestamp, Usage, Version, VersionCause, WhenBusy, matter,
 };
 
 fn run(n: u128) -> RunId {
@@ -165,6 +165,7 @@ fn ask(n: u128) -> Command {
         title: "Run `ls`".to_owned(),
         detail: serde_json::json!({"toolName": "bash", "input": {"command": "ls"}}),
         options: vec![ApprovalDecision::Allow, ApprovalDecision::Deny],
+        rules: Vec::new(),
         expires_at: Timestamp::from_millis(0),
     })
 }
@@ -195,17 +196,95 @@ fn an_approval_is_answered_once_and_only_as_it_was_offered() {
     assert_eq!(answered.decide(resolve(7, Resolution::Deny)), Err(Rejection::NotPending(id)));
 }
 
-#[test]
-fn what_was_allowed_for_good_is_known_as_long_as_the_session() {
+/// A session in which `git push` was asked for, and may be allowed by a rule.
+fn asked_to_push() -> Session {
     let Command::Ask(mut request) = ask(7) else { panic!("it asks") };
     request.options.push(ApprovalDecision::AllowAlways);
-    let about = matter(request.kind, &request.detail);
-    let session = after(vec![send(1, WhenBusy::Queue), Command::Ask(request)]);
-    assert_eq!(session.allowed, Vec::<Value>::new());
-    let drafts = session.decide(resolve(7, Resolution::AllowAlways)).expect("pending");
+    request.detail = push("/workspace");
+    after(vec![send(1, WhenBusy::Queue), Command::Ask(request)])
+}
+
+fn push(cwd: &str) -> Value {
+    json!({"toolName": "bash", "input": {"command": "git push"}, "cwd": cwd})
+}
+
+fn always(rule: Option<ApprovalRule>) -> Command {
+    let Command::Resolve(resolution) = resolve(7, Resolution::AllowAlways) else { panic!("it resolves") };
+    Command::Resolve(ApprovalResolution { rule, ..resolution })
+}
+
+fn rule_of(scope: RuleScope, pattern: &str) -> ApprovalRule {
+    ApprovalRule { tool: "bash".to_owned(), scope, pattern: pattern.to_owned() }
+}
+
+#[test]
+fn granted_rule_is_in_the_log_and_counts_as_long_as_the_session() {
+    let session = asked_to_push();
+    let rule = rule_of(RuleScope::Prefix, "git");
+    let drafts = session.decide(always(Some(rule.clone()))).expect("pending");
+    let EventBody::ApprovalResolved(resolution) = &drafts[0].body else { panic!("it is resolved") };
+    assert_eq!(resolution.rule, Some(rule));
     let answered = fold(session, &drafts);
     let over = fold(answered.clone(), &answered.decide(completed(1)).expect("ends"));
-    assert_eq!(over.allowed, [about.expect("it says what the tool would do")]);
+    let covers = |detail: Value| over.grants.iter().any(|it| it.covers(ApprovalKind::Permission, &detail));
+    assert!(covers(push("/workspace")));
+    assert!(!covers(push("/tmp")), "asked for elsewhere");
+    let mut other = push("/workspace");
+    other["input"]["command"] = json!("git log");
+    assert!(covers(other.clone()));
+    other["input"]["command"] = json!("git log; rm -rf /");
+    assert!(!covers(other));
+}
+
+#[test]
+fn yes_for_good_without_a_rule_allows_the_very_same_and_records_that() {
+    let session = asked_to_push();
+    let drafts = session.decide(always(None)).expect("pending");
+    let EventBody::ApprovalResolved(resolution) = &drafts[0].body else { panic!("it is resolved") };
+    assert_eq!(resolution.rule, Some(rule_of(RuleScope::Exact, "git push")));
+}
+
+#[test]
+fn yes_for_good_without_a_rule_allows_a_file_no_other_content() {
+    let write = |content: &str| json!({"toolName": "write", "input": {"path": "a", "content": content}});
+    let Command::Ask(mut request) = ask(7) else { panic!("it asks") };
+    request.options.push(ApprovalDecision::AllowAlways);
+    request.detail = write("x");
+    let session = after(vec![send(1, WhenBusy::Queue), Command::Ask(request)]);
+    let granted = fold(session.clone(), &session.decide(always(None)).expect("pending"));
+    assert!(granted.grants[0].covers(ApprovalKind::Permission, &write("x")));
+    assert!(!granted.grants[0].covers(ApprovalKind::Permission, &write("y")));
+}
+
+#[test]
+fn rule_that_does_not_cover_the_request_is_refused() {
+    let refused = asked_to_push().decide(always(Some(rule_of(RuleScope::Prefix, "ls"))));
+    let id = ApprovalId(Uuid::from_u128(7));
+    assert_eq!(refused, Err(Rejection::Rule(id, RuleError::NotCovering)));
+}
+
+#[test]
+fn log_older_than_rules_allows_the_very_same_request() {
+    let session = asked_to_push();
+    let older = ApprovalResolution {
+        decision: Resolution::AllowAlways,
+        ..ApprovalResolution::expired(ApprovalId(Uuid::from_u128(7)), "someone")
+    };
+    let session = session.apply(Some(run(1)), &EventBody::ApprovalResolved(older));
+    assert!(session.grants[0].covers(ApprovalKind::Permission, &push("/workspace")));
+    assert!(!session.grants[0].covers(ApprovalKind::Permission, &push("/tmp")));
+}
+
+#[test]
+fn withdrawn_rule_counts_no_more() {
+    let session = asked_to_push();
+    let id = ApprovalId(Uuid::from_u128(7));
+    let withdraw = Command::WithdrawRule { approval: id, by: "someone".to_owned() };
+    assert_eq!(session.decide(withdraw.clone()), Err(Rejection::NoRule(id)));
+    let granted = fold(session.clone(), &session.decide(always(None)).expect("pending"));
+    let withdrawn = fold(granted.clone(), &granted.decide(withdraw.clone()).expect("in force"));
+    assert_eq!(withdrawn.grants, []);
+    assert_eq!(withdrawn.decide(withdraw), Err(Rejection::NoRule(id)));
 }
 
 #[test]

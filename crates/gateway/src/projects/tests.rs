@@ -18,6 +18,7 @@ fn identity(partition: &str, scope: String) -> Identity {
         scope: scope.parse().expect("a scope"),
         owner: "test".to_owned(),
         plan: None,
+        expires_at: None,
     }
 }
 

@@ -37,6 +37,7 @@ async fn a_secret_is_its_token_and_nothing_else_is() {
             // A token that is nobody's is its own owner.
             owner: token.token_id.to_string(),
             plan: None,
+            expires_at: None,
         }
     );
     for wrong in ["", "wrn_", &nobodys, &secret.expose()[1..], &secret.csrf()] {

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::{Announcement, Request};
-use crate::{ExecRequest, FileLook, FilePath, ReadRequest, Root, WriteHow, WriteRequest};
+use crate::{ExecRequest, FileLook, FilePath, ReadRequest, Root, Stdio, WriteHow, WriteRequest};
 
 /// The bytes of version 1. A failure here is a change of the protocol.
 #[test]
@@ -13,6 +13,11 @@ fn requests_look_as_they_always_did() {
             Request::Exec(ExecRequest { argv: vec!["ls".into()], ..ExecRequest::default() }),
             json!({"request": "exec", "argv": ["ls"], "env": {}, "cwd": null, "stdin": false, "limits": [],
                 "leftovers": "keep"}),
+        ),
+        (
+            Request::Exec(ExecRequest { stdio: Stdio::Sockets, ..ExecRequest::default() }),
+            json!({"request": "exec", "argv": [], "env": {}, "cwd": null, "stdin": false, "limits": [],
+                "leftovers": "keep", "stdio": "sockets"}),
         ),
         (
             Request::Read(ReadRequest { path: path.clone(), offset: 5, len: None }),

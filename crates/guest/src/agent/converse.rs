@@ -151,7 +151,7 @@ impl Agent {
         let live = |delta: &str| {
             thread.say(EventBody::TextDelta { block_id: block_id.clone(), delta: delta.to_owned() });
         };
-        let context = Context { cwd: &self.cwd, control: &self.control, live: &live };
+        let context = Context { cwd: &self.cwd, control: &self.control, shells: &self.shells, live: &live };
         let output = tool.run(call.input.clone(), &context).await;
         conclude(thread, call, output, Some(elapsed_ms(started)));
     }

@@ -55,7 +55,6 @@ struct Raw {
     instructions: Option<String>,
     max_turns: Option<String>,
     permission_mode: Option<String>,
-    allow: Option<String>,
 }
 
 impl Options {
@@ -74,7 +73,7 @@ impl Options {
                 Some(text) => text.parse().map_err(|_| OptionsError::MaxTurns(text))?,
                 None => 200,
             },
-            permits: permits(raw.permission_mode, raw.allow.as_deref())?,
+            permits: permits(raw.permission_mode)?,
             base_url: variable("ANTHROPIC_BASE_URL")?,
             api_key: variable("ANTHROPIC_API_KEY")?,
             home: variable("HOME")?.into(),
@@ -94,7 +93,6 @@ impl Raw {
                 "--instructions" => ("--instructions", &mut raw.instructions),
                 "--max-turns" => ("--max-turns", &mut raw.max_turns),
                 "--permission-mode" => ("--permission-mode", &mut raw.permission_mode),
-                "--allow" => ("--allow", &mut raw.allow),
                 _ => return Err(OptionsError::UnknownArgument(argument)),
             };
             let value = arguments.next().ok_or(OptionsError::NoValue(name))?;
@@ -105,13 +103,10 @@ impl Raw {
 }
 
 /// A mode that nobody knows is refused: taken for the other one it would let the agent act unasked.
-fn permits(mode: Option<String>, allow: Option<&str>) -> Result<Permits, OptionsError> {
+fn permits(mode: Option<String>) -> Result<Permits, OptionsError> {
     match mode.as_deref() {
         None | Some("auto") => Ok(Permits::All),
-        Some("ask") => {
-            let tools = allow.into_iter().flat_map(|names| names.split(','));
-            Ok(Permits::asking(tools.filter(|name| !name.is_empty()).map(str::to_owned)))
-        }
+        Some("ask") => Ok(Permits::Asks),
         Some(other) => Err(OptionsError::PermissionMode(other.to_owned())),
     }
 }

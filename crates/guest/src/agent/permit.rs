@@ -1,7 +1,5 @@
 //! Asks a person before a call that changes something, when the session is to ask.
 
-use std::{cell::RefCell, collections::BTreeSet};
-
 use serde::Serialize;
 use serde_json::Value;
 use warren_domain::ApprovalDecision;
@@ -20,8 +18,8 @@ const NOBODY: &str = "Nobody is there to allow this.";
 pub(super) enum Permits {
     /// Everything: the sandbox is the guard.
     All,
-    /// What changes nothing, and the tools a person allowed for good.
-    Asks { allowed: RefCell<BTreeSet<String>> },
+    /// What changes nothing. The host knows which rules people granted, and is asked about all else.
+    Asks,
 }
 
 /// Lines beside the drafts, for whoever asks people.
@@ -33,20 +31,10 @@ enum Line<'a> {
 }
 
 impl Permits {
-    pub(super) fn asking(allowed: impl IntoIterator<Item = String>) -> Self {
-        Permits::Asks { allowed: RefCell::new(allowed.into_iter().collect()) }
-    }
-
     fn covers(&self, tool: Tool) -> bool {
         match self {
             Permits::All => true,
-            Permits::Asks { allowed } => !tool.changes_things() || allowed.borrow().contains(tool.name()),
-        }
-    }
-
-    fn allow_always(&self, tool: Tool) {
-        if let Permits::Asks { allowed } = self {
-            allowed.borrow_mut().insert(tool.name().to_owned());
+            Permits::Asks => !tool.changes_things(),
         }
     }
 }
@@ -74,23 +62,19 @@ impl Agent {
                 Err(Output::failed(Output::INTERRUPTED))
             }
             answer = answer => match answer {
-                Ok(verdict) => self.heed(tool, verdict),
+                Ok(verdict) => heed(verdict),
                 Err(_) => Err(Output::failed(NOBODY)),
             },
         }
     }
+}
 
-    fn heed(&self, tool: Tool, verdict: Verdict) -> Result<(), Output> {
-        match verdict.decision {
-            ApprovalDecision::Allow => Ok(()),
-            ApprovalDecision::AllowAlways => {
-                self.permits.allow_always(tool);
-                Ok(())
-            }
-            ApprovalDecision::Deny => {
-                let said = verdict.message.filter(|said| !said.trim().is_empty());
-                Err(Output::failed(said.unwrap_or_else(|| DENIED.to_owned())))
-            }
+fn heed(verdict: Verdict) -> Result<(), Output> {
+    match verdict.decision {
+        ApprovalDecision::Allow | ApprovalDecision::AllowAlways => Ok(()),
+        ApprovalDecision::Deny => {
+            let said = verdict.message.filter(|said| !said.trim().is_empty());
+            Err(Output::failed(said.unwrap_or_else(|| DENIED.to_owned())))
         }
     }
 }

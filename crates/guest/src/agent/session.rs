@@ -19,6 +19,7 @@ use super::{
     permit::Permits,
     profile::{Profile, ProfileError},
     role::Role,
+    shells::Shells,
     thread::{Thread, Voice},
 };
 
@@ -32,6 +33,8 @@ pub(super) struct Agent {
     pub(super) max_turns: u32,
     /// What it may do unasked.
     pub(super) permits: Permits,
+    /// Runs its commands.
+    pub(super) shells: Shells,
     /// What all threads cost in this turn.
     pub(super) usage: RefCell<Usage>,
     /// The provider has not refused to let the model think.
@@ -94,6 +97,7 @@ impl Agent {
             cwd: options.cwd,
             max_turns: options.max_turns,
             permits: options.permits,
+            shells: Shells::default(),
             usage: RefCell::default(),
             thinks: Cell::new(true),
             model: options.model,

@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use warren_domain::Subagent;
 
-use super::control::Control;
+use super::{control::Control, shells::Shells};
 
 /// One tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub(super) struct Output {
 pub(super) struct Context<'a> {
     pub(super) cwd: &'a Path,
     pub(super) control: &'a Control,
+    /// Runs commands.
+    pub(super) shells: &'a Shells,
     /// Shows output while it grows.
     pub(super) live: &'a dyn Fn(&str),
 }

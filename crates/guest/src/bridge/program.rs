@@ -10,13 +10,14 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
-    process::{Child, ChildStdout, Command},
+    net::UnixStream,
+    process::{Child, Command},
     sync::mpsc,
     time::{Instant, timeout, timeout_at},
 };
 
 use super::{options::Options, processes};
-use crate::sys;
+use crate::{exec::socket, sys};
 
 /// How long a program may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -45,7 +46,7 @@ pub(super) enum ProgramError {
 
 impl Program {
     /// Starts it, with a password if it is to have one.
-    pub(super) fn start(options: &Options, password: &str) -> Result<(Self, ChildStdout), ProgramError> {
+    pub(super) fn start(options: &Options, password: &str) -> Result<(Self, UnixStream), ProgramError> {
         let failed = |source| ProgramError::Start { program: options.command[0].clone(), source };
         let mut command = std::process::Command::new(&options.command[0]);
         command.args(&options.command[1..]);
@@ -53,15 +54,15 @@ impl Program {
             command.env(name, password);
         }
         sys::die_with_parent(&mut command);
-        let mut child = Command::from(command)
+        let (stdout, their_stdout) = socket().map_err(failed)?;
+        let child = Command::from(command)
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
+            .stdout(their_stdout)
             .stderr(Stdio::inherit())
             .process_group(0)
             .spawn()
             .map_err(failed)?;
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        let stdout = child.stdout.take().ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         Ok((Self { child, group }, stdout))
     }
 

@@ -75,7 +75,7 @@ async fn serve(
     options: &Options,
     password: &str,
     program: &mut Program,
-    stdout: tokio::process::ChildStdout,
+    stdout: tokio::net::UnixStream,
 ) -> Result<End, RunError> {
     let mut signals = HostSignals::new()?;
     // Lines wait here until they are looked at; while there are so many, the program waits with its next.

@@ -6,14 +6,16 @@ use bytes::{Buf, Bytes, BytesMut};
 use rustix::process::{Pid, Signal};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, split},
-    net::unix::pipe::{Receiver, Sender},
     sync::oneshot,
     time::{Instant, sleep_until},
 };
 use warren_guest_api::{EXEC_CREDIT, Exit, Frame, FrameReader, Output, write_frame};
 use warren_link::Stream;
 
-use super::spawn::Child;
+use super::{
+    spawn::Child,
+    stdio::{self, Input},
+};
 use crate::{failure::Failure, reaper::Reaper};
 
 /// The most output in one frame.
@@ -42,7 +44,7 @@ pub(super) struct Relay<'a> {
 /// One output of the program.
 struct Source {
     /// `None` after its end.
-    pipe: Option<Receiver>,
+    pipe: Option<stdio::Source>,
     /// How much the host has room for.
     credit: usize,
 }
@@ -50,7 +52,7 @@ struct Source {
 /// What the host sent for the program and the program has not read.
 struct Stdin {
     /// `None` when the program has no stdin or does not want more.
-    pipe: Option<Sender>,
+    pipe: Option<Input>,
     queue: VecDeque<Bytes>,
     queued: usize,
     /// Taken from the queue, but not yet given back as credit.

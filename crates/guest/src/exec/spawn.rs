@@ -8,13 +8,13 @@ use std::{
 };
 
 use rustix::process::{Pid, Resource, getrlimit};
-use tokio::{
-    net::unix::pipe::{Receiver, Sender},
-    sync::oneshot,
-};
+use tokio::sync::oneshot;
 use warren_guest_api::{ErrorCode, ExecRequest, Exit, GuestError, Leftovers, Limit};
 
-use super::Spawner;
+use super::{
+    Spawner,
+    stdio::{self, Input, Source},
+};
 use crate::{
     failure::exec_error,
     sys::{BeforeExec, number},
@@ -24,9 +24,9 @@ use crate::{
 pub(super) struct Child {
     pub(super) pid: Pid,
     /// `None` if it has none.
-    pub(super) stdin: Option<Sender>,
-    pub(super) stdout: Receiver,
-    pub(super) stderr: Receiver,
+    pub(super) stdin: Option<Input>,
+    pub(super) stdout: Source,
+    pub(super) stderr: Source,
     pub(super) exit: oneshot::Receiver<Exit>,
 }
 
@@ -38,14 +38,26 @@ impl Spawner {
         let cwd = request.cwd.as_deref().unwrap_or("/");
         let mut command = Command::new(program);
         command.args(arguments).env_clear().envs(&request.env).current_dir(cwd);
-        command.stdin(if request.stdin { Stdio::piped() } else { Stdio::null() });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |error: io::Error| exec_error(program, &error);
+        let mut stdin = None;
+        command.stdin(Stdio::null());
+        if request.stdin {
+            let (ours, theirs) = stdio::input(request.stdio).map_err(failed)?;
+            stdin = Some(ours);
+            command.stdin(theirs);
+        }
+        let (stdout, theirs) = stdio::output(request.stdio).map_err(failed)?;
+        command.stdout(theirs);
+        let (stderr, theirs) = stdio::output(request.stdio).map_err(failed)?;
+        command.stderr(theirs);
         self.before_exec(&request.limits).attach(&mut command);
-        let spawned = command.spawn().map_err(|error| match missing_directory(cwd, &error) {
-            Some(error) => error,
-            None => exec_error(program, &error),
-        })?;
-        self.adopt(spawned, request).map_err(|error| exec_error(program, &error))
+        let spawned = command.spawn();
+        // No `await` between the spawn and this: see [`crate::reaper`].
+        let spawned =
+            spawned.map_err(|error| missing_directory(cwd, &error).unwrap_or_else(|| failed(error)))?;
+        let pid = Pid::from_child(&spawned);
+        let exit = self.reaper.expect(pid, request.leftovers);
+        Ok(Child { pid, stdin, stdout, stderr, exit })
     }
 
     /// Starts this program once more, with `line` as its only descriptor. Under the same limits as any other, but not under
@@ -59,25 +71,6 @@ impl Spawner {
         // Whoever wants to know how it ended learns it from the line.
         drop(self.reaper.expect(pid, Leftovers::Kill));
         Ok(pid)
-    }
-
-    /// Makes a spawned process one of ours. No `await` between its spawn and this: see [`crate::reaper`].
-    fn adopt(&self, mut spawned: std::process::Child, request: &ExecRequest) -> io::Result<Child> {
-        let pid = Pid::from_child(&spawned);
-        let exit = self.reaper.expect(pid, request.leftovers);
-        let pipes = || -> io::Result<_> {
-            Ok((
-                spawned.stdin.take().map(|fd| Sender::from_owned_fd(fd.into())).transpose()?,
-                receiver(spawned.stdout.take().map(OwnedFd::from))?,
-                receiver(spawned.stderr.take().map(OwnedFd::from))?,
-            ))
-        };
-        let (stdin, stdout, stderr) = { pipes }().inspect_err(|_| self.kill(pid))?;
-        Ok(Child { pid, stdin, stdout, stderr, exit })
-    }
-
-    fn kill(&self, pid: Pid) {
-        self.reaper.signal(pid, rustix::process::Signal::KILL);
     }
 
     fn before_exec(&self, limits: &[Limit]) -> BeforeExec {
@@ -107,10 +100,6 @@ fn lowered(resource: Resource, value: Option<u64>) -> rustix::process::Rlimit {
         (value, ours) => value.or(ours),
     };
     rustix::process::Rlimit { current: value, maximum: value }
-}
-
-fn receiver(fd: Option<OwnedFd>) -> io::Result<Receiver> {
-    Receiver::from_owned_fd(fd.ok_or(io::ErrorKind::BrokenPipe)?)
 }
 
 /// A missing directory and a missing program look the same; who asked should know which it was.

@@ -11,10 +11,13 @@ use std::{
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid,
 };
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::{
+    net::UnixStream,
+    process::{Child, Command},
+};
 
 use super::options::Options;
-use crate::sys;
+use crate::{exec::socket, sys};
 
 /// How often what is left is killed again before it is given up: something that cannot die will not die sooner.
 const ROUNDS: usize = 100;
@@ -27,25 +30,34 @@ pub(super) struct Process {
     pid: Option<Pid>,
 }
 
+/// Our ends of what connects us with a program: sockets, which nothing it starts can open by name.
+pub(super) struct Ends {
+    /// `None` if the program has our own input.
+    pub(super) stdin: Option<UnixStream>,
+    pub(super) stdout: UnixStream,
+}
+
+/// Where a program's input comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Input {
+    Ours,
+    Inherited,
+}
+
 impl Process {
     /// Starts the program in a group of its own. It dies with us.
-    pub(super) fn start(options: &Options, stdin: Stdio) -> io::Result<Self> {
+    pub(super) fn start(options: &Options, input: Input) -> io::Result<(Self, Ends)> {
         let mut command = Command::new(&options.program);
-        command.args(&options.arguments).stdin(stdin).stdout(Stdio::piped()).process_group(0);
+        let (stdin, their_stdin) = match input {
+            Input::Ours => socket().map(|(ours, theirs)| (Some(ours), theirs))?,
+            Input::Inherited => (None, Stdio::inherit()),
+        };
+        let (stdout, their_stdout) = socket()?;
+        command.args(&options.arguments).stdin(their_stdin).stdout(their_stdout).process_group(0);
         sys::die_with_parent(command.as_std_mut());
         let child = command.spawn()?;
         let pid = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        Ok(Self { child, pid })
-    }
-
-    /// What it prints.
-    pub(super) fn stdout(&mut self) -> Option<ChildStdout> {
-        self.child.stdout.take()
-    }
-
-    /// Where its input goes, if it comes from us.
-    pub(super) fn stdin(&mut self) -> Option<ChildStdin> {
-        self.child.stdin.take()
+        Ok((Self { child, pid }, Ends { stdin, stdout }))
     }
 
     /// Waits for its end. Cancel-safe.

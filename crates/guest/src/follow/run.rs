@@ -4,14 +4,14 @@ use std::{
     io::{self, Stdout, Write},
     os::unix::process::ExitStatusExt,
     pin::pin,
-    process::{ExitStatus, Stdio},
+    process::ExitStatus,
     time::Duration,
 };
 
 use rustix::process::Signal;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    process::{ChildStdin, ChildStdout},
+    net::UnixStream,
     signal::unix::{SignalKind, signal},
     time::{Instant, MissedTickBehavior, interval, sleep_until, timeout},
 };
@@ -20,7 +20,7 @@ use super::{
     files::Files,
     options::Options,
     output::Output,
-    process::{Process, exit_code, kill_descendants},
+    process::{Ends, Input, Process, exit_code, kill_descendants},
 };
 
 /// How often files are looked at when the program prints nothing.
@@ -78,7 +78,7 @@ enum Ending {
 struct Following<W> {
     process: Process,
     /// `None` after its end.
-    stdout: Option<ChildStdout>,
+    stdout: Option<UnixStream>,
     files: Files,
     output: Output<W>,
     ending: Ending,
@@ -119,7 +119,7 @@ async fn read_prompt() -> io::Result<String> {
 }
 
 /// Gives the program all of its input. A program that does not want to read it has its reasons.
-async fn tell(stdin: Option<ChildStdin>, prompt: Option<String>) {
+async fn tell(stdin: Option<UnixStream>, prompt: Option<String>) {
     if let (Some(mut stdin), Some(prompt)) = (stdin, prompt) {
         // An error means that it reads no more.
         let _ = stdin.write_all(prompt.as_bytes()).await;
@@ -127,16 +127,16 @@ async fn tell(stdin: Option<ChildStdin>, prompt: Option<String>) {
 }
 
 impl Following<Stdout> {
-    fn start(options: &Options) -> Result<(Self, Option<ChildStdin>), FollowError> {
+    fn start(options: &Options) -> Result<(Self, Option<UnixStream>), FollowError> {
         let files = Files::from_now(&options.dir, &options.suffixes);
-        let stdin = if options.prompt_line { Stdio::piped() } else { Stdio::inherit() };
-        let mut process = Process::start(options, stdin).map_err(|source| FollowError::Start {
+        let input = if options.prompt_line { Input::Ours } else { Input::Inherited };
+        let started = Process::start(options, input);
+        let (process, Ends { stdin, stdout }) = started.map_err(|source| FollowError::Start {
             program: options.program.to_string_lossy().into_owned(),
             source,
         })?;
-        let (stdin, stdout) = (process.stdin(), process.stdout());
         let output = Output::new(io::stdout());
-        Ok((Self { process, stdout, files, output, ending: Ending::No }, stdin))
+        Ok((Self { process, stdout: Some(stdout), files, output, ending: Ending::No }, stdin))
     }
 }
 
@@ -209,7 +209,7 @@ impl<W: Write> Following<W> {
 }
 
 /// Reads what the program says next; 0 is its end. Waits for ever after that. Cancel-safe.
-async fn read(stdout: &mut Option<ChildStdout>, buffer: &mut [u8]) -> usize {
+async fn read(stdout: &mut Option<UnixStream>, buffer: &mut [u8]) -> usize {
     match stdout {
         // A pipe that cannot be read any more has ended.
         Some(stdout) => stdout.read(buffer).await.unwrap_or(0),

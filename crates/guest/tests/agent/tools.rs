@@ -228,3 +228,51 @@ pub(crate) fn assert_gone(place: &Place, file: &str) {
         std::thread::yield_now();
     }
 }
+
+/// The agent's process id as a command finds it out: it is the parent of the command's own parent.
+const AGENT: &str = "agent=$(cut -d' ' -f4 /proc/$PPID/stat)";
+
+#[test]
+fn command_can_neither_signal_the_agent_nor_look_into_it() {
+    let place = Place::new();
+    let attack = format!(
+        "{AGENT}; tr '\\0' ' ' < /proc/$agent/cmdline | grep -o 'guest agent'; \
+         kill -0 $agent && echo signalled; readlink /proc/$agent/fd/0 && echo found; \
+         true > /proc/$agent/mem && echo opened; true"
+    );
+    call(&place, &[("t1", "bash", json!({"command": attack}))]);
+    let (output, is_error) = result(&place, "t1");
+    assert!(output.starts_with("guest agent\n") && !is_error, "it found the agent: {output}");
+    for reached in ["signalled", "found", "opened"] {
+        assert!(!output.lines().any(|line| line == reached), "{reached}: {output}");
+    }
+}
+
+#[test]
+fn command_can_stop_what_an_earlier_one_left_behind() {
+    let place = Place::new();
+    let stop = "kill $(cat pid) && while kill -0 $(cat pid) 2> /dev/null; do sleep 0.01; done; echo stopped";
+    call(
+        &place,
+        &[
+            ("t1", "bash", json!({"command": "sleep 1000 > /dev/null 2>&1 & echo $! > pid"})),
+            ("t2", "bash", json!({"command": stop})),
+        ],
+    );
+    assert_eq!(result(&place, "t2"), ("stopped\n".to_owned(), false));
+}
+
+#[test]
+fn command_that_kills_what_runs_it_fails_alone() {
+    let place = Place::new();
+    call(
+        &place,
+        &[
+            ("t1", "bash", json!({"command": "echo before; kill -9 $PPID; while true; do true; done"})),
+            ("t2", "bash", json!({"command": "echo after"})),
+        ],
+    );
+    let lost = "before\n\n[lost the command: the process that ran it was killed]";
+    assert_eq!(result(&place, "t1"), (lost.to_owned(), true));
+    assert_eq!(result(&place, "t2"), ("after\n".to_owned(), false));
+}

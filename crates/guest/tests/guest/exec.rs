@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs};
 
 use bytes::Bytes;
 use warren_guest_api::{
-    EXEC_CREDIT, ErrorCode, ExecRequest, Exit, Frame, Leftovers, Limit, Output, Request, write_frame,
+    EXEC_CREDIT, ErrorCode, ExecRequest, Exit, Frame, Leftovers, Limit, Output, Request, Stdio, write_frame,
 };
 
 use crate::support::{Outcome, TestGuest, is_alive, shell, until};
@@ -243,4 +243,28 @@ async fn a_guest_that_cannot_fork_says_so_and_lives() {
     assert_eq!(error.code, ErrorCode::Exhausted, "{error}");
     group.write("pids.max", "max");
     assert_eq!(guest.shell("echo again").await.stdout, "again\n");
+}
+
+/// Opens the three of the program that starts it through `/proc`, in both directions, and prints what came of each.
+const OPEN_STDIO: &str = "import errno, os
+for fd in 0, 1, 2:
+    for flags in os.O_RDONLY, os.O_WRONLY:
+        try:
+            os.close(os.open(f'/proc/{os.getppid()}/fd/{fd}', flags | os.O_NONBLOCK)); print('opened', end=' ')
+        except OSError as error:
+            print(errno.errorcode[error.errno], end=' ')";
+
+#[tokio::test]
+async fn stdio_sockets_cannot_be_opened_by_what_the_program_starts_and_pipes_can() {
+    let guest = TestGuest::start();
+    let script = format!("python3 -c \"{OPEN_STDIO}\"; cat; echo end >&2");
+    for (stdio, outcome) in [(Stdio::Sockets, "ENXIO "), (Stdio::Pipes, "opened ")] {
+        let request = ExecRequest { stdin: true, stdio, ..shell(&script) };
+        let mut running = guest.exec(request).await.expect("starts");
+        running.send(Frame::Stdin(Bytes::from_static(b"and its own work"))).await;
+        running.send(Frame::StdinEnd).await;
+        let stdout = format!("{}and its own work", outcome.repeat(6));
+        let expected = Outcome { stdout, stderr: "end\n".into(), exit: Exit::Code(0) };
+        assert_eq!(running.finish().await, expected);
+    }
 }

@@ -1,13 +1,18 @@
 //! Forwarded ports.
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
 use warren_guest_api::{
     Announcement, ErrorCode, ExecRequest, Exit, Frame, FrameReader, GuestError, Listening, OpenPort, Request,
     read_frame,
 };
 use warren_link::Stream;
 
-use crate::support::{TestGuest, bash};
+use crate::support::{PATIENCE, TestGuest, bash, until};
 
 async fn listen(guest: &TestGuest, port: u16) -> Result<(u16, FrameReader<Stream>), GuestError> {
     let request = Request::Listen { name: "models".into(), port };
@@ -68,8 +73,7 @@ async fn a_port_is_closed_with_its_stream_and_can_be_taken_again() {
     let (port, control) = listen(&guest, 0).await.expect("listens");
     assert_eq!(listen(&guest, port).await.expect_err("taken").code, ErrorCode::Port);
     drop(control);
-    crate::support::until("the port is free", || std::net::TcpListener::bind(("127.0.0.1", port)).is_ok())
-        .await;
+    until("the port is free", || std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()).await;
     listen(&guest, port).await.expect("listens again");
 }
 
@@ -134,24 +138,90 @@ async fn a_port_is_told_of_while_something_listens_on_it_and_with_whose_it_is() 
         stdin: true,
         ..bash("")
     };
-    let mut frames = FrameReader::new(guest.open(&Request::Ports { ignore: Vec::new() }).await);
-    assert!(matches!(frames.expect().await, Ok(Frame::Reply(_))), "the watch begins");
+    let mut ports = PortWatch::start(&guest).await;
     let mut program = guest.exec(request).await.expect("starts");
     let Frame::Output(_, line) = program.next().await else { panic!("it says its port") };
     let port: u16 = String::from_utf8_lossy(&line).trim().parse().expect("a port");
-    // The test's own machine has other ports, which come and go.
-    let mut until = async |is_open: bool| loop {
-        let Ok(Frame::Reply(json)) = frames.expect().await else { panic!("the watch ended") };
-        let ports: Vec<OpenPort> = Frame::parse(&json).expect("ports");
-        let found = ports.into_iter().find(|open| open.port == port);
-        if found.is_some() == is_open {
-            return found;
-        }
-    };
-    let open = until(true).await.expect("it is open");
+    let open = ports.until_open(port).await;
     assert_eq!(open.group, Some(program.pid));
     let directory = directory.canonicalize().expect("a directory").display().to_string();
     assert_eq!(open.directory.as_deref(), Some(directory.trim_end_matches('/')));
     drop(program);
-    assert_eq!(until(false).await, None);
+    ports.until_closed(port).await;
+}
+
+#[tokio::test]
+async fn port_of_a_process_left_behind_is_reported_when_it_opens_and_when_it_closes() {
+    let guest = TestGuest::start();
+    let mut ports = PortWatch::start(&guest).await;
+    // It listens only once its program has ended, and says where by a file.
+    let script = "import os, socket, sys; go = open('go').read(); s = socket.create_server(('127.0.0.1', 0)); \
+                  open('new', 'w').write(str(s.getsockname()[1])); os.rename('new', 'port'); open('end').read()";
+    let start = format!("mkfifo go end; setsid python3 -c \"{script}\" > log 2>&1 &");
+    let directory = guest.workspace("").display().to_string();
+    let request = ExecRequest { cwd: Some(directory), ..bash(&start) };
+    assert_eq!(guest.exec(request).await.expect("starts").finish().await.exit, Exit::Code(0));
+    std::fs::write(guest.workspace("go"), "").expect("the process goes on");
+    until("it listens", || guest.workspace("port").exists()).await;
+    let port = std::fs::read_to_string(guest.workspace("port")).expect("a file").parse().expect("a port");
+    ports.until_open(port).await;
+    std::fs::write(guest.workspace("end"), "").expect("the process goes on");
+    ports.until_closed(port).await;
+}
+
+#[tokio::test]
+async fn guest_without_processes_does_not_wake_while_ports_are_watched() {
+    let guest = TestGuest::start();
+    let _ports = PortWatch::start(&guest).await;
+    assert_eq!(guest.shell("sleep 1000 & kill $!; wait; echo gone").await.stdout, "gone\n");
+    // What was asked before may still be tidied up. A guest that looks at anything by the clock is never still.
+    let pid = guest.process.id();
+    let mut before = None;
+    for _ in 0..10 {
+        let now = Some(n_wake_ups(pid));
+        if now == before {
+            return;
+        }
+        before = now;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
+    panic!("the guest wakes although nothing runs");
+}
+
+/// The watch of a guest for ports.
+struct PortWatch(FrameReader<Stream>);
+
+impl PortWatch {
+    async fn start(guest: &TestGuest) -> Self {
+        let mut frames = FrameReader::new(guest.open(&Request::Ports { ignore: Vec::new() }).await);
+        assert!(matches!(frames.expect().await, Ok(Frame::Reply(_))), "the watch begins");
+        Self(frames)
+    }
+
+    async fn until_open(&mut self, port: u16) -> OpenPort {
+        loop {
+            if let Some(open) = self.find(port).await {
+                return open;
+            }
+        }
+    }
+
+    async fn until_closed(&mut self, port: u16) {
+        while self.find(port).await.is_some() {}
+    }
+
+    /// The port in the next report. The test's own machine has others, which come and go.
+    async fn find(&mut self, port: u16) -> Option<OpenPort> {
+        let frame = timeout(PATIENCE, self.0.expect()).await.expect("in time");
+        let Ok(Frame::Reply(json)) = frame else { panic!("the watch ended") };
+        let ports: Vec<OpenPort> = Frame::parse(&json).expect("ports");
+        ports.into_iter().find(|open| open.port == port)
+    }
+}
+
+/// How often a process has gone to sleep and was woken.
+fn n_wake_ups(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives");
+    let n = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    n.and_then(|n| n.trim().parse().ok()).expect("a number")
 }

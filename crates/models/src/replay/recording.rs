@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use warren_domain::BlobHash;
 
 use crate::{Ending, Exchange, RefusalKind};
 
@@ -22,8 +23,10 @@ pub struct Recording {
     pub refusal: Option<RefusalKind>,
     /// The answer's media type; `None` if there was no answer.
     pub content_type: Option<String>,
-    /// The request's body.
+    /// The request's body; empty if `request_hash` stands for it.
     pub request: Bytes,
+    /// BLAKE3 of the body of a request that the gateway refused: such a body is not recorded.
+    pub request_hash: Option<BlobHash>,
     /// The answer's body, as far as it went.
     pub response: Bytes,
 }
@@ -62,6 +65,8 @@ struct Head {
     model: Option<String>,
     #[serde(default)]
     conversation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_hash: Option<BlobHash>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -76,11 +81,13 @@ impl Recording {
     /// An exchange as bytes to be kept.
     #[must_use]
     pub fn encode(exchange: &Exchange) -> Bytes {
+        let request = recorded_request(exchange);
+        let is_left_out = request.len() < exchange.request.len();
         let head = Head {
             path: exchange.path.clone(),
             status: exchange.called.status,
             content_type: exchange.content_type.clone(),
-            request_bytes: exchange.request.len(),
+            request_bytes: request.len(),
             response_bytes: exchange.response.len(),
             omitted_bytes: exchange.response_omitted,
             ending: Some(match exchange.ending {
@@ -91,11 +98,12 @@ impl Recording {
             refusal: exchange.refusal,
             model: Some(exchange.called.model.clone()),
             conversation: exchange.conversation.clone(),
+            request_hash: is_left_out.then(|| exchange.called.request_hash.clone()),
         };
         // A struct of texts and numbers always is JSON.
         let mut bytes = serde_json::to_vec(&head).unwrap_or_default();
         bytes.push(b'\n');
-        bytes.extend_from_slice(&exchange.request);
+        bytes.extend_from_slice(request);
         bytes.extend_from_slice(&exchange.response);
         Bytes::from(bytes)
     }
@@ -132,10 +140,17 @@ impl Recording {
             ending,
             refusal: head.refusal,
             content_type: head.content_type,
+            request_hash: head.request_hash,
             request: bodies.slice(..head.request_bytes),
             response: bodies.slice(head.request_bytes..),
         })
     }
+}
+
+/// What is recorded of a request's body: nothing if it was refused here, so that a sandbox cannot fill a disk with requests
+/// that nobody answers.
+pub(super) fn recorded_request(exchange: &Exchange) -> &[u8] {
+    if exchange.refusal.is_none_or(RefusalKind::went_out) { &exchange.request } else { &[] }
 }
 
 #[cfg(test)]

@@ -133,7 +133,13 @@ impl Script {
             return Verdict::Diverged;
         }
         let open = |entry: &Entry| !entry.is_used && entry.recording.path == asked.path;
-        let same = |entry: &Entry| open(entry) && entry.recording.request == asked.body;
+        let hash = blake3::hash(asked.body).to_hex();
+        let same = |entry: &Entry| {
+            let Recording { request, request_hash, .. } = &*entry.recording;
+            let is_same =
+                || request_hash.as_ref().map_or(request == asked.body, |own| own.as_str() == hash.as_str());
+            open(entry) && is_same()
+        };
         if let Some(index) = self.entries.iter().position(same) {
             return self.take(index);
         }
@@ -148,6 +154,11 @@ impl Script {
         let found = find(&|known| *known == digests).or_else(|| find(&|known| known.asks == digests.asks));
         if let Some(index) = found {
             self.note_outputs(index, asked);
+            return self.take(index);
+        }
+        // Of a refused request only the hash is known: it may be this one, and nothing else is.
+        let refused = |entry: &Entry| open(entry) && entry.recording.request_hash.is_some();
+        if let Some(index) = self.entries.iter().position(refused) {
             return self.take(index);
         }
         self.divergence = Some(self.diverge(asked, &normal));

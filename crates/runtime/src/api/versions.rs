@@ -5,11 +5,14 @@ use std::ops::Range;
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{AgentType, BlobHash, Block, ErrorCode, ProfileId, SessionId, Timestamp, Version};
+use warren_snapshots::ReadTreeError;
+use warren_store::ReadError;
 pub use warren_store::VersionRecord;
 
 pub use crate::session::tree::outward as shown_path;
 
 use super::{Page, SessionError, SessionSummary};
+use crate::session::Memory;
 
 /// Versions as they are listed, compared and made.
 #[async_trait]
@@ -199,13 +202,32 @@ pub enum OnConflict {
     },
 }
 
-/// Something that is kept is missing or is not what was put there: named, and never served as good.
-pub(crate) fn damaged(error: impl std::error::Error + 'static) -> SessionError {
-    SessionError::Invalid {
-        code: ErrorCode::DataDamaged,
-        message: crate::session::chain(&error),
-        hint: Some(
-            "restore or fork another version; the operator may have a copy of the stored files".to_owned(),
-        ),
+/// An error of reading something that is kept.
+pub(crate) trait Unread: std::error::Error + 'static {
+    /// Whether it is missing or damaged, so that reading it again would not help.
+    fn is_lost(&self) -> bool;
+}
+
+impl Unread for ReadTreeError {
+    fn is_lost(&self) -> bool {
+        ReadTreeError::is_lost(self)
     }
+}
+
+impl Unread for ReadError {
+    fn is_lost(&self) -> bool {
+        Memory::is_lost(self)
+    }
+}
+
+/// Something that is kept could not be read. What is missing or not what was put there is named, and never served as good; a
+/// store that does not answer is another matter.
+pub(crate) fn not_read(error: impl Unread) -> SessionError {
+    let message = crate::session::chain(&error);
+    if error.is_lost() {
+        let hint = "restore or fork another version; the operator may have a copy of the stored files";
+        return SessionError::Invalid { code: ErrorCode::DataDamaged, message, hint: Some(hint.to_owned()) };
+    }
+    let hint = "the store of files and blobs does not answer; try again when it does";
+    SessionError::Invalid { code: ErrorCode::Unavailable, message, hint: Some(hint.to_owned()) }
 }

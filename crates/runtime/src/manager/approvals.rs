@@ -29,4 +29,14 @@ impl Approvals for SessionManager {
         self.ask(session, |reply| Request::Resolve(Box::new(resolution), reply)).await?;
         self.approval_get(id).await
     }
+
+    async fn approval_rule_withdraw(
+        &self,
+        approval: ApprovalId,
+        by: String,
+    ) -> Result<ApprovalRecord, SessionError> {
+        let session = self.approval_get(approval).await?.session_id;
+        self.ask(session, |reply| Request::WithdrawRule(approval, by, reply)).await?;
+        self.approval_get(approval).await
+    }
 }

@@ -1,21 +1,22 @@
 //! What is worth showing, read from the log.
 
 use async_trait::async_trait;
-use warren_domain::{Artifact, ArtifactId, Artifacts, Event, EventBody, SessionId, apply_artifact_event};
+use warren_domain::{Artifact, ArtifactId, Event, EventBody, SessionId};
 
 use super::SessionManager;
 use crate::{
     api::{ArtifactMoment, ArtifactRecords, MomentKind, SessionError},
     recorder::for_each_event,
+    views,
 };
 
 #[async_trait]
 impl ArtifactRecords for SessionManager {
     async fn artifact_list(&self, session: SessionId) -> Result<Vec<Artifact>, SessionError> {
         self.record(session).await?;
-        let mut artifacts = Artifacts::new();
-        self.for_each(session, |event| apply_artifact_event(&mut artifacts, &event.body)).await?;
-        let mut all: Vec<_> = artifacts.into_values().collect();
+        let current = views::current(self.shared.parts.source(), session).await;
+        let current = current.map_err(|error| SessionError::internal("read the log", error))?;
+        let mut all: Vec<_> = current.view.state.session.artifacts.into_values().collect();
         all.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(all)
     }

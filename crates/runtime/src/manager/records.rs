@@ -1,37 +1,70 @@
 //! Reading what was recorded.
 
-use std::time::Duration;
+use std::{
+    collections::{HashSet, VecDeque},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::{BlobHash, Conversations, Seq, Session, SessionId};
-use warren_store::{Changes, Follow, LogEntry};
+use warren_domain::{
+    BlobHash, Block, ConversationId, Conversations, Item, ItemBody, Seq, Session, SessionId, THREADS,
+    block_key, thread_key,
+};
+use warren_store::{Changes, Follow, LogEntry, ViewPart};
 
 use super::SessionManager;
 use crate::{
-    api::{Records, SessionDetail, SessionError},
-    recorder::for_each_event,
+    api::{MessagePart, Messages, Records, SessionDetail, SessionError},
+    recorder::RecordError,
+    recordings::{LoadError, Reader},
     spaces,
+    views::{self, Current, Source, TRIES},
 };
+
+/// Blocks read at a time when all are wanted.
+const PAGE: u32 = 500;
 
 #[async_trait]
 impl Records for SessionManager {
-    async fn session_detail(&self, session: SessionId) -> Result<SessionDetail, SessionError> {
+    async fn session_detail(
+        &self,
+        session: SessionId,
+        limit: Option<u32>,
+    ) -> Result<SessionDetail, SessionError> {
         let record = self.record(session).await?;
         self.roster.load(session);
-        let store = &self.shared.parts.store;
-        let mut conversations = Conversations::default();
-        let mut state = Session::default();
-        let last_seq = for_each_event(store.log.as_ref(), session, |event| {
-            conversations.apply(&event);
-            state = std::mem::take(&mut state).apply(event.run_id, &event.body);
-        })
-        .await;
-        let last_seq = last_seq.map_err(|error| SessionError::internal("read the log", error))?;
-        let files = store.sessions.files(session).await;
+        let (state, threads) = self.threads(session, limit).await.map_err(unread)?;
+        let files = self.shared.parts.store.sessions.files(session).await;
         let files = files.map_err(|error| SessionError::internal("read the list of files", error))?;
-        let queue = state.queue.iter().map(|waiting| waiting.run).collect();
-        Ok(SessionDetail { summary: self.summary(record), conversations, files, queue, last_seq })
+        Ok(SessionDetail {
+            summary: self.summary(record),
+            conversations: Conversations::of_threads(threads.main, threads.subagents),
+            more: threads.more,
+            files,
+            queue: state.queue.iter().map(|waiting| waiting.run).collect(),
+            last_seq: threads.seq,
+        })
+    }
+
+    async fn messages(
+        &self,
+        session: SessionId,
+        thread: &ConversationId,
+        part: MessagePart,
+        limit: u32,
+    ) -> Result<Option<Messages>, SessionError> {
+        self.record(session).await?;
+        self.roster.load(session);
+        let parts = self.shared.parts.source();
+        for _ in 0..TRIES {
+            let current = views::current(parts, session).await.map_err(unread)?;
+            let found = messages_at(parts, &current, thread, &part, limit).await.map_err(unread)?;
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+        Err(unread(RecordError::Restless(session)))
     }
 
     async fn events_read(
@@ -71,15 +104,16 @@ impl Records for SessionManager {
     async fn blob(&self, session: SessionId, hash: &BlobHash) -> Result<Bytes, SessionError> {
         let record = self.record(session).await?;
         // Knowing a hash is no right to its bytes: only what is this session's own is looked through.
-        for space in
-            [spaces::of_log(&record.partition, session), spaces::of_calls(&record.partition, session)]
-        {
-            let found = self.shared.parts.store.blobs.blob(&space, hash).await;
-            if let Some(bytes) = found.map_err(|error| SessionError::internal("read the blob", error))? {
-                return Ok(bytes);
-            }
+        let blobs = self.shared.parts.store.blobs.as_ref();
+        let found = blobs.blob(&spaces::of_log(&record.partition, session), hash).await;
+        if let Some(bytes) = found.map_err(|error| SessionError::internal("read the blob", error))? {
+            return Ok(bytes);
         }
-        Err(SessionError::not_found("blob", hash))
+        let space = spaces::of_calls(&record.partition, session);
+        Reader::new(blobs, &space).whole(hash).await.map_err(|error| match error {
+            LoadError::Gone(_) => SessionError::not_found("blob", hash),
+            error => SessionError::internal("read the recording", error),
+        })
     }
 
     fn changes(&self) -> Changes {
@@ -87,9 +121,145 @@ impl Records for SessionManager {
     }
 }
 
+/// A session's threads at one position of its log.
+struct Threads {
+    main: Vec<Block>,
+    /// There are older blocks of the main conversation.
+    more: bool,
+    subagents: Vec<(ConversationId, Vec<Block>)>,
+    seq: Seq,
+}
+
 impl SessionManager {
+    /// A session's state, and its threads: whole, or the newest blocks.
+    async fn threads(
+        &self,
+        session: SessionId,
+        limit: Option<u32>,
+    ) -> Result<(Session, Threads), RecordError> {
+        let parts = self.shared.parts.source();
+        for _ in 0..TRIES {
+            let current = views::current(parts, session).await?;
+            let found = match limit {
+                None => whole(parts, &current).await?,
+                Some(limit) => newest(parts, &current, limit).await?,
+            };
+            if let Some(threads) = found {
+                return Ok((current.view.state.session, threads));
+            }
+        }
+        Err(RecordError::Restless(session))
+    }
+
     async fn read(&self, session: SessionId, after: Seq, limit: u32) -> Result<Vec<LogEntry>, SessionError> {
         let entries = self.shared.parts.store.log.read(session, after, limit).await;
         entries.map_err(|error| SessionError::internal("read the log", error))
     }
+}
+
+fn unread(error: RecordError) -> SessionError {
+    SessionError::internal("read the log", error)
+}
+
+fn blocks(items: Vec<Item>) -> Vec<Block> {
+    let block = |item: Item| match item.body {
+        Some(ItemBody::Block(block)) => Some(*block),
+        Some(ItemBody::Thread(_)) | None => None,
+    };
+    items.into_iter().filter_map(block).collect()
+}
+
+/// A whole list, oldest first.
+async fn all(parts: Source<'_>, current: &Current, list: &str) -> Result<Option<Vec<Item>>, RecordError> {
+    let (mut items, mut after): (Vec<Item>, _) = (Vec::new(), Seq(0));
+    loop {
+        let Some(part) = current.list(parts, list, ViewPart::After(after), PAGE).await? else {
+            return Ok(None);
+        };
+        items.extend(part.items);
+        match items.last().and_then(|item| item.place) {
+            Some(place) if part.more => after = place,
+            _ => return Ok(Some(items)),
+        }
+    }
+}
+
+async fn whole(parts: Source<'_>, current: &Current) -> Result<Option<Threads>, RecordError> {
+    let Some(main) = all(parts, current, &thread_key(&ConversationId::main())).await? else {
+        return Ok(None);
+    };
+    let Some(threads) = all(parts, current, THREADS).await? else { return Ok(None) };
+    let mut subagents = Vec::new();
+    for item in threads {
+        let Some(ItemBody::Thread(id)) = item.body else { continue };
+        let Some(said) = all(parts, current, &thread_key(&id)).await? else { return Ok(None) };
+        subagents.push((id, blocks(said)));
+    }
+    Ok(Some(Threads { main: blocks(main), more: false, subagents, seq: current.view.seq }))
+}
+
+/// The newest blocks of the main conversation, and of the threads that are named in what is given.
+async fn newest(parts: Source<'_>, current: &Current, limit: u32) -> Result<Option<Threads>, RecordError> {
+    let newest = async |thread: &ConversationId| {
+        let part = current.list(parts, &thread_key(thread), ViewPart::Before(None), limit).await?;
+        Ok::<_, RecordError>(part.map(|mut part| {
+            part.items.reverse();
+            (blocks(part.items), part.more)
+        }))
+    };
+    let Some((main, more)) = newest(&ConversationId::main()).await? else { return Ok(None) };
+    let mut wanted: VecDeque<ConversationId> = named(&main).collect();
+    let mut seen: HashSet<ConversationId> = wanted.iter().cloned().collect();
+    let mut found: Vec<(Option<Seq>, ConversationId, Vec<Block>)> = Vec::new();
+    while let Some(thread) = wanted.pop_front() {
+        let Some(item) = current.item(parts, &thread_key(&thread)).await? else { return Ok(None) };
+        let Some(item) = item else { continue };
+        let Some((said, _)) = newest(&thread).await? else { return Ok(None) };
+        wanted.extend(named(&said).filter(|id| seen.insert(id.clone())));
+        found.push((item.place, thread, said));
+        if found.len() >= limit as usize {
+            break;
+        }
+    }
+    found.sort_by_key(|(opened, ..)| *opened);
+    let subagents = found.into_iter().map(|(_, id, said)| (id, said)).collect();
+    Ok(Some(Threads { main, more, subagents, seq: current.view.seq }))
+}
+
+/// The threads that blocks stand for.
+fn named(blocks: &[Block]) -> impl Iterator<Item = ConversationId> {
+    blocks.iter().filter_map(|block| match block {
+        Block::Subagent { subagent_id, .. } => Some(ConversationId(subagent_id.clone())),
+        _ => None,
+    })
+}
+
+/// The outer `None`: the view was moved meanwhile. The inner: there is no such block.
+async fn messages_at(
+    parts: Source<'_>,
+    current: &Current,
+    thread: &ConversationId,
+    part: &MessagePart,
+    limit: u32,
+) -> Result<Option<Option<Messages>>, RecordError> {
+    let (MessagePart::After(named) | MessagePart::Before(named)) = part;
+    let place = match named {
+        None => None,
+        Some(id) => {
+            let Some(item) = current.item(parts, &block_key(thread, id)).await? else { return Ok(None) };
+            let Some(place) = item.and_then(|item| item.place) else { return Ok(Some(None)) };
+            Some(place)
+        }
+    };
+    let part = match part {
+        MessagePart::After(_) => ViewPart::After(place.unwrap_or_default()),
+        MessagePart::Before(_) => ViewPart::Before(place),
+    };
+    let Some(mut found) = current.list(parts, &thread_key(thread), part, limit).await? else {
+        return Ok(None);
+    };
+    if matches!(part, ViewPart::Before(_)) {
+        found.items.reverse();
+    }
+    Ok(Some(Some(Messages { blocks: blocks(found.items), more: found.more })))
 }

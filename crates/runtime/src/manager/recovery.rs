@@ -1,7 +1,8 @@
 //! What a start must look after, and what must go on while the server runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use warren_domain::SessionId;
 use warren_env::TaskKind;
 use warren_sandbox::SweepError;
 use warren_store::ReadError;
@@ -15,6 +16,9 @@ pub enum RecoverError {
     /// Stray sandboxes could not be ended.
     #[error("failed to end what an earlier server left running")]
     Sweep(#[source] SweepError),
+    /// Files of erased sessions could not be set aside.
+    #[error("failed to clear away the files of erased sessions")]
+    Strays(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Unfinished runs could not be read.
     #[error("failed to read the unfinished runs")]
     Read(#[source] ReadError),
@@ -30,18 +34,13 @@ impl SessionManager {
             tracing::warn!(?swept, "ended what an earlier server left running");
         }
         self.remove_replays().await;
+        // Before anything is made here: user numbers of erased sessions are given to others.
+        self.clear_strays().await.map_err(|error| RecoverError::Strays(Box::new(error)))?;
         self.erase_half_made().await;
         let unfinished = parts.store.runs.unfinished().await.map_err(RecoverError::Read)?;
         let sessions: BTreeSet<_> = unfinished.into_iter().map(|run| run.session_id).collect();
         for session in sessions {
-            match self.ask(session, Request::PickUp).await {
-                // Held elsewhere: another node runs it, and it is not ours to look after.
-                Ok(()) | Err(SessionError::Elsewhere { .. }) => {}
-                // One session that cannot be read must not keep the others from being served.
-                Err(error) => {
-                    tracing::error!(%session, error = &error as &dyn std::error::Error, "a session with an unfinished run was not taken up");
-                }
-            }
+            self.take_up(session).await;
         }
         Ok(())
     }
@@ -58,21 +57,74 @@ impl SessionManager {
         }
     }
 
-    /// Prolongs this node's leases for as long as the server runs.
-    pub(super) fn keep_leases(&self) {
-        let shared = self.shared.clone();
+    /// Takes up what other servers left, again and again: one that never comes back leaves runs that nobody ends.
+    pub(super) fn keep_taking_up(&self) {
+        let manager = self.clone();
         self.shared.parts.tasks.spawn(TaskKind::Housekeeping, async move {
-            let lease = shared.options.lease;
-            let mut ticks = tokio::time::interval(lease / 3);
+            let lease = manager.shared.options.lease;
+            let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + lease, lease);
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
             loop {
                 ticks.tick().await;
-                let millis = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-                let until = shared.parts.env.now().plus_millis(millis);
-                if let Err(error) = shared.parts.store.leases.renew(&shared.options.node, until).await {
+                if let Err(error) = manager.take_up_left().await {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(error, "what other servers left was not looked at; it is tried again");
+                }
+            }
+        });
+    }
+
+    /// Gives every session an owner that has an unfinished run and a lease that nobody holds any more.
+    pub(super) async fn take_up_left(&self) -> Result<(), ReadError> {
+        let store = &self.shared.parts.store;
+        let unfinished = store.runs.unfinished().await?;
+        let sessions: BTreeSet<_> = unfinished.into_iter().map(|run| run.session_id).collect();
+        for session in sessions {
+            if self.roster.is_owned(session) || store.leases.holder(session).await?.is_some() {
+                continue;
+            }
+            self.take_up(session).await;
+        }
+        Ok(())
+    }
+
+    async fn take_up(&self, session: SessionId) {
+        match self.ask(session, Request::PickUp).await {
+            // Held elsewhere: another node runs it, and it is not ours to look after. This one stops: whoever is next will.
+            Ok(()) | Err(SessionError::Elsewhere { .. } | SessionError::Draining) => {}
+            // One session that cannot be read must not keep the others from being served.
+            Err(error) => {
+                tracing::error!(%session, error = &error as &dyn std::error::Error, "a session with an unfinished run was not taken up");
+            }
+        }
+    }
+
+    /// Prolongs this node's leases for as long as the server runs, and stops what it does under those it lost.
+    pub(super) fn keep_leases(&self) {
+        let manager = self.clone();
+        self.shared.parts.tasks.spawn(TaskKind::Housekeeping, async move {
+            let mut ticks = tokio::time::interval(manager.shared.options.lease / 3);
+            loop {
+                ticks.tick().await;
+                if let Err(error) = manager.renew_leases().await {
                     // A writer whose lease was taken over meanwhile is refused at its next commit.
                     tracing::error!(error = &error as &dyn std::error::Error, "failed to prolong the leases");
                 }
             }
         });
+    }
+
+    /// Prolongs them once.
+    pub(super) async fn renew_leases(&self) -> Result<(), ReadError> {
+        let (store, options) = (&self.shared.parts.store, &self.shared.options);
+        // Before they are renewed: one that is taken meanwhile is in the answer, or is not looked for in it.
+        let believed = self.roster.leases();
+        let held: HashSet<_> = store.leases.renew(&options.node, options.lease).await?.into_iter().collect();
+        for (session, fence) in believed {
+            if !held.contains(&session) {
+                self.roster.lose(session, fence);
+            }
+        }
+        Ok(())
     }
 }

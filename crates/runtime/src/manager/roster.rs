@@ -10,9 +10,9 @@ use std::{
 };
 
 use tokio::sync::{mpsc, oneshot};
-use warren_domain::{Head, SessionId};
+use warren_domain::{Fence, Head, SessionId};
 use warren_env::TaskKind;
-use warren_store::AcquireError;
+use warren_store::{AcquireError, Granted};
 
 use crate::{
     api::SessionError,
@@ -46,6 +46,21 @@ enum Seat {
         inbox: mpsc::Sender<Request>,
         status: Arc<StatusCell>,
     },
+}
+
+/// Held by an owner for as long as it runs. One that panics cannot say that it is gone, and nobody may ask for it.
+struct Fallen {
+    roster: Arc<Roster>,
+    session: SessionId,
+}
+
+impl Drop for Fallen {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            tracing::error!(session = %self.session, "the owner of a session panicked; the session is taken up again");
+            self.roster.take_up_later(self.session);
+        }
+    }
 }
 
 impl Roster {
@@ -120,6 +135,36 @@ impl Roster {
 
     fn having(&self, wanted: impl Fn(&Seat) -> bool) -> Vec<SessionId> {
         self.seats().iter().filter(|(_, seat)| wanted(seat)).map(|(session, _)| *session).collect()
+    }
+
+    /// The leases this node believes to hold.
+    pub(crate) fn leases(&self) -> Vec<(SessionId, Fence)> {
+        let fence = |seat: &Seat| match seat {
+            Seat::Loaded => None,
+            Seat::Parked(parked) => Some(parked.1.fence),
+            Seat::Owned { status, .. } => status.fence(),
+        };
+        self.seats().iter().filter_map(|(session, seat)| Some((*session, fence(seat)?))).collect()
+    }
+
+    /// A lease was taken over: whoever works under it stops, and what was known under it is forgotten.
+    pub(crate) fn lose(&self, session: SessionId, fence: Fence) {
+        let mut seats = self.seats();
+        match seats.get(&session) {
+            Some(Seat::Parked(parked)) if parked.1.fence == fence => {
+                seats.remove(&session);
+                drop(seats);
+                tracing::warn!(%session, "another server has taken over a session that was asleep here");
+                self.shared.parts.live.runtime_changed(session);
+            }
+            Some(Seat::Owned { inbox, status }) if status.fence() == Some(fence) => {
+                // Full: it is told again when the leases are renewed next.
+                if inbox.try_send(Request::Lost(fence)).is_err() {
+                    tracing::warn!(%session, "an owner that lost its lease is too busy to be told");
+                }
+            }
+            Some(Seat::Loaded | Seat::Parked(_) | Seat::Owned { .. }) | None => {}
+        }
     }
 
     /// Gives a request to the session's owner, making one if need be.
@@ -218,12 +263,15 @@ impl Roster {
         status: Arc<StatusCell>,
         inbox: mpsc::Receiver<Request>,
     ) {
+        let _fallen = Fallen { roster: self.clone(), session: identity.session };
         let taken = match parked {
             Some(recorder) => Ok(recorder),
             None => self.take_charge(&identity).await,
         };
         match taken {
             Ok(recorder) => {
+                let identity = Identity { fence: recorder.fence, ..identity };
+                status.owned_under(recorder.fence);
                 SessionTask::new(identity, self.shared.clone(), recorder, status, inbox).run(self).await;
             }
             Err(error) => self.turn_away(identity.session, inbox, &error),
@@ -267,18 +315,21 @@ impl Roster {
         });
     }
 
-    /// Takes the lease and reads the log.
-    async fn take_charge(&self, identity: &Identity) -> Result<Recorder, SessionError> {
+    /// Takes a session's lease for this node.
+    pub(crate) async fn lease(&self, session: SessionId) -> Result<Granted, SessionError> {
         let (parts, options) = (&self.shared.parts, &self.shared.options);
-        let now = parts.env.now();
-        let until = now.plus_millis(i64::try_from(options.lease.as_millis()).unwrap_or(i64::MAX));
-        let granted = parts.store.leases.acquire(identity.session, &options.node, now, until).await;
-        let granted = granted.map_err(|error| match error {
+        let granted = parts.store.leases.acquire(session, &options.node, options.lease).await;
+        granted.map_err(|error| match error {
             AcquireError::Held { session, holder, .. } => {
                 SessionError::Elsewhere { session, holder: holder.to_string() }
             }
             other @ AcquireError::Backend { .. } => SessionError::internal("take the session's lease", other),
-        })?;
+        })
+    }
+
+    /// Takes the lease and reads the log.
+    async fn take_charge(&self, identity: &Identity) -> Result<Recorder, SessionError> {
+        let granted = self.lease(identity.session).await?;
         Recorder::open(identity.session, identity.partition.clone(), granted.fence, self.shared.clone())
             .await
             .map_err(|error| SessionError::internal("read the session's log", error))

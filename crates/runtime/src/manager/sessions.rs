@@ -82,12 +82,15 @@ impl Sessions for SessionManager {
         let record = self.record(session).await?;
         self.check_heirs(&record).await?;
         self.replays.cancel(Some(session)).await;
-        if self.roster.is_owned(session) {
-            self.ask_to_leave(session, Leave::Erase).await?;
+        // By its owner, which holds the lease: nobody works on it, here or on another server, when it goes.
+        match self.ask_to_leave(session, Leave::Erase).await {
+            // Its log cannot be read, so that nobody can own it.
+            Err(SessionError::Internal { doing, source }) => {
+                tracing::warn!(%session, error = &*source as &dyn std::error::Error, doing, "a session is erased unread");
+                self.erase_unread(session).await?;
+            }
+            erased => erased?,
         }
-        self.roster.unload_unowned(session);
-        let erased = self.shared.parts.live.erase(session).await;
-        erased.map_err(|error| SessionError::internal("erase the session", error))?;
         self.erase_blobs(&record).await?;
         self.erase_directories(&record).await
     }
@@ -192,6 +195,14 @@ impl SessionManager {
             }
         }
         self.shared.parts.live.runtime_changed(session);
+    }
+
+    /// Erases a session that nobody can own, under a lease taken for that alone.
+    async fn erase_unread(&self, session: SessionId) -> Result<(), SessionError> {
+        let granted = self.roster.lease(session).await?;
+        self.roster.unload_unowned(session);
+        let erased = self.shared.parts.live.erase(session, granted.fence).await;
+        erased.map(drop).map_err(|error| SessionError::internal("erase the session", error))
     }
 
     /// Whether more than one session works in the same workspace.

@@ -3,21 +3,27 @@
 //! One server at a time does it, by a lease. Nothing of it is needed for anything else to go on, and all of it can be cut
 //! at any moment: what was not done is done the next time.
 
+mod memories;
+
 use std::{
     collections::{HashMap, HashSet},
+    ops::RangeInclusive,
     time::Duration,
 };
 
 use uuid::Uuid;
-use warren_domain::{BlobHash, Compactable, Event, EventBody, Partition, Seq, SessionId, Timestamp, Version};
+use warren_domain::{
+    BlobHash, Compactable, Event, EventBody, Fence, Partition, Seq, SessionId, Timestamp, Version,
+};
 use warren_env::TaskKind;
 use warren_snapshots::{CollectError, TreeId};
 use warren_store::{
     AcquireError, Compaction, LogEntry, ReadError, SessionQuery, SessionRecord, VersionRecord,
 };
 
+use self::memories::LostLists;
 use super::SessionManager;
-use crate::{options::Retention, recorder::RecordError, session::Memory, spaces};
+use crate::{options::Retention, recorder::RecordError, recordings, session::Memory, spaces};
 
 /// The lease of whoever does the upkeep: no session has this name.
 const UPKEEP: SessionId = SessionId(Uuid::nil());
@@ -34,6 +40,7 @@ struct Done {
     compacted: HashMap<SessionId, Seq>,
     /// Sessions without any recording, and when they were last active then.
     forgotten: HashMap<SessionId, Timestamp>,
+    lost: LostLists,
 }
 
 /// Why upkeep stopped half-way.
@@ -58,6 +65,13 @@ impl SessionManager {
             let mut done = Done::default();
             loop {
                 ticks.tick().await;
+                // Each server by itself: they are on its own disk.
+                if let Err(error) = manager.clear_strays().await {
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "files of erased sessions were not cleared away; it is tried again"
+                    );
+                }
                 if let Err(error) = manager.keep_up_once(&mut done).await {
                     tracing::error!(
                         error = &error as &dyn std::error::Error,
@@ -71,8 +85,7 @@ impl SessionManager {
     async fn keep_up_once(&self, done: &mut Done) -> Result<(), UpkeepError> {
         let (store, options) = (&self.shared.parts.store, &self.shared.options);
         let now = self.shared.parts.env.now();
-        let until = now.plus_millis(i64::try_from(options.lease.as_millis()).unwrap_or(i64::MAX));
-        let granted = match store.leases.acquire(UPKEEP, &options.node, now, until).await {
+        let granted = match store.leases.acquire(UPKEEP, &options.node, options.lease).await {
             Ok(granted) => granted,
             // Somebody else does it.
             Err(AcquireError::Held { .. }) => return Ok(()),
@@ -80,25 +93,30 @@ impl SessionManager {
                 return Err(ReadError { doing: "take the lease on upkeep", source }.into());
             }
         };
-        let finished = self.collect_and_expire(done, now).await;
+        let finished = self.collect_and_expire(done, now, granted.fence).await;
         store.leases.release(UPKEEP, &options.node, granted.fence).await?;
         finished
     }
 
     /// Collects first: what is let go of in this round stays until the next, and with it what another server needs that was
     /// just going back to it.
-    async fn collect_and_expire(&self, done: &mut Done, now: Timestamp) -> Result<(), UpkeepError> {
+    async fn collect_and_expire(
+        &self,
+        done: &mut Done,
+        now: Timestamp,
+        fence: Fence,
+    ) -> Result<(), UpkeepError> {
         let projects = self.shared.parts.store.projects.projects(None).await?;
         let partitions: HashSet<Partition> = projects.into_iter().map(|project| project.partition).collect();
         for partition in &partitions {
-            self.collect(partition, now).await;
+            self.collect(partition, &mut done.lost, now).await;
         }
         let spaces = self.collect_spaces(now).await;
         let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
         loop {
             let page = self.shared.parts.store.sessions.sessions(&query).await?;
             for session in &page.items {
-                if let Err(error) = self.look_after(session, done, now).await {
+                if let Err(error) = self.look_after(session, done, now, fence).await {
                     // What is damaged there must not keep others from being looked after.
                     let (session, error) = (session.session_id, &error as &dyn std::error::Error);
                     tracing::error!(%session, error, "a session was not looked after; it is tried again");
@@ -116,9 +134,10 @@ impl SessionManager {
         session: &SessionRecord,
         done: &mut Done,
         now: Timestamp,
+        fence: Fence,
     ) -> Result<(), UpkeepError> {
         self.expire(session, now).await?;
-        self.compact(session, done, now).await?;
+        self.compact(session, done, now, fence).await?;
         self.forget_recordings(session, done, now).await?;
         Ok(())
     }
@@ -142,9 +161,9 @@ impl SessionManager {
     }
 
     /// Removes what no version of a partition needs. What is damaged there must not keep others from being collected.
-    async fn collect(&self, partition: &Partition, now: Timestamp) {
+    async fn collect(&self, partition: &Partition, lost: &mut LostLists, now: Timestamp) {
         let files = self.collect_files(partition).await.map_err(UpkeepError::Collect);
-        let memories = self.collect_memories(partition, now).await.map_err(UpkeepError::Records);
+        let memories = self.collect_memories(partition, lost, now).await.map_err(UpkeepError::Records);
         for error in [files, memories].into_iter().filter_map(Result::err) {
             let error = &error as &dyn std::error::Error;
             tracing::error!(%partition, error, "a partition was not collected; it is tried again");
@@ -166,24 +185,27 @@ impl SessionManager {
     }
 
     /// The same for transcripts. Nobody of this server commits a version meanwhile; for what others commit there is the
-    /// grace period. While a version's list cannot be read nobody knows what it needs, and nothing is removed.
-    async fn collect_memories(&self, partition: &Partition, now: Timestamp) -> Result<(), ReadError> {
+    /// grace period, which begins again with every put. While a version's list cannot be read nothing is removed; see
+    /// [`LostLists`] for how long.
+    async fn collect_memories(
+        &self,
+        partition: &Partition,
+        lost: &mut LostLists,
+        now: Timestamp,
+    ) -> Result<(), ReadError> {
         let parts = &self.shared.parts;
         let _alone = self.shared.gate.write().await;
-        let mut needed: HashSet<BlobHash> = HashSet::new();
-        for root in parts.store.versions.version_roots(partition).await? {
-            let memory = Memory::open(partition, root.memory.as_ref(), parts.store.blobs.as_ref()).await?;
-            needed.extend(memory.blobs().cloned());
-            needed.extend(root.memory);
-        }
-        let own = Memory::partition(partition);
         let grace = before(now, self.shared.options.retention.grace);
+        let roots = parts.store.versions.version_roots(partition).await?;
+        let lists = roots.into_iter().filter_map(|root| root.memory).collect();
+        let needed = lost.needed(partition, lists, parts.store.blobs.as_ref(), (now, grace)).await?;
+        let own = Memory::partition(partition);
         let swept = parts.store.blobs.sweep_blobs(&own, &needed, grace).await?;
         tracing::debug!(%partition, swept, "collected transcripts");
         Ok(())
     }
 
-    /// Removes what a session said to models so long ago.
+    /// Removes what a session said to models so long ago. Later recordings may be based on it for a while.
     async fn forget_recordings(
         &self,
         session: &SessionRecord,
@@ -191,7 +213,7 @@ impl SessionManager {
         now: Timestamp,
     ) -> Result<(), ReadError> {
         let (id, active) = (session.session_id, session.last_activity);
-        let old = before(now, self.shared.options.retention.recordings);
+        let old = before(now, recordings::kept_for(self.shared.options.retention.recordings));
         if session.created_at > old || done.forgotten.get(&id) == Some(&active) {
             return Ok(());
         }
@@ -218,12 +240,13 @@ impl SessionManager {
         Ok(())
     }
 
-    /// Puts one entry in the place of old deltas of blocks that are whole.
+    /// Puts one entry in the place of old deltas of blocks that are whole. `fence` is that of the lease on upkeep.
     async fn compact(
         &self,
         session: &SessionRecord,
         done: &mut Done,
         now: Timestamp,
+        fence: Fence,
     ) -> Result<(), UpkeepError> {
         let id = session.session_id;
         let old = before(now, self.shared.options.retention.deltas);
@@ -241,14 +264,21 @@ impl SessionManager {
             }
         })
         .await?;
+        let mut is_all_done = is_all_old;
         for piece in found.pieces() {
             let n_entries = u32::try_from(piece.end().0 - piece.start().0 + 1).unwrap_or(u32::MAX);
             let dropped = log.read(id, Seq(piece.start().0 - 1), n_entries).await?;
-            if let Some(entry) = stand_in(&dropped) {
-                log.compact(id, Compaction { from: *piece.start(), entry }).await?;
-            }
+            let compacted = match stand_in(&piece, &dropped) {
+                Some(entry) => {
+                    let piece = Compaction { from: *piece.start(), entry, lease: UPKEEP, fence };
+                    log.compact(id, piece).await?
+                }
+                None => false,
+            };
+            // Somebody else was there: what is left is looked at the next time.
+            is_all_done &= compacted;
         }
-        if is_all_old {
+        if is_all_done {
             done.compacted.insert(id, session.head);
         }
         Ok(())
@@ -279,11 +309,19 @@ fn superfluous(all: &[VersionRecord], retention: &Retention, now: Timestamp) -> 
     found
 }
 
-/// What stands for entries that go: which they were, and the hash of their bytes.
-fn stand_in(dropped: &[LogEntry]) -> Option<LogEntry> {
+/// What stands for entries that go: which they were, and the hash of their bytes. `None` if they are not exactly the deltas
+/// of the piece: somebody compacted there since it was found, and what was read in their place must stay.
+fn stand_in(piece: &RangeInclusive<Seq>, dropped: &[LogEntry]) -> Option<LogEntry> {
+    let numbers = piece.start().0..=piece.end().0;
+    if !dropped.iter().map(|entry| entry.seq.0).eq(numbers) {
+        return None;
+    }
     let (first, last) = (dropped.first()?.event().ok()?, dropped.last()?.event().ok()?);
     let mut hasher = blake3::Hasher::new();
     for entry in dropped {
+        if !matches!(entry.event().ok()?.body, EventBody::TextDelta { .. }) {
+            return None;
+        }
         hasher.update(&entry.json);
         hasher.update(b"\n");
     }
@@ -296,10 +334,11 @@ fn stand_in(dropped: &[LogEntry]) -> Option<LogEntry> {
 mod tests {
     use std::time::Duration;
 
-    use warren_domain::{BlobHash, SessionId, Timestamp, Version};
-    use warren_store::VersionRecord;
+    use serde_json::{Value, json};
+    use warren_domain::{BlobHash, Draft, Seq, SessionId, Timestamp, Version};
+    use warren_store::{LogEntry, VersionRecord};
 
-    use super::{DAY, superfluous};
+    use super::{DAY, stand_in, superfluous};
     use crate::{options::Retention, session::empty_version};
 
     fn version(number: u64, day: i64, label: Option<&str>) -> VersionRecord {
@@ -335,5 +374,33 @@ mod tests {
         ];
         let now = Timestamp::from_millis(100 * DAY + 1000);
         assert_eq!(superfluous(&all, &retention, now), [Version(7), Version(5), Version(3)]);
+    }
+
+    fn entry(seq: u64, draft: Value) -> LogEntry {
+        let draft: Draft = serde_json::from_value(draft).expect("a draft");
+        let session = SessionId(uuid::Uuid::nil());
+        LogEntry::of(&draft.numbered(Seq(seq), session, Timestamp::from_millis(0))).expect("an entry")
+    }
+
+    fn delta(seq: u64) -> LogEntry {
+        entry(seq, json!({"type": "text_delta", "blockId": "b", "delta": "x"}))
+    }
+
+    #[test]
+    fn only_the_deltas_of_the_piece_itself_are_compacted() {
+        let piece = Seq(4)..=Seq(6);
+        let deltas = [delta(4), delta(5), delta(6)];
+        let stands_for = stand_in(&piece, &deltas).expect("an entry");
+        assert_eq!(stands_for.seq, Seq(6));
+
+        let whole = json!({"type": "block_complete", "block": {"type": "assistant_text", "id": "b",
+            "timestamp": "2026-01-01T00:00:00.000Z", "content": "xxx"}});
+        // Another server compacted the piece first: a read of as many entries goes past its end.
+        let past_the_end = [stands_for.clone(), entry(7, whole.clone()), delta(8)];
+        assert_eq!(stand_in(&piece, &past_the_end), None);
+        assert_eq!(stand_in(&piece, &[delta(4), delta(6)]), None, "one is gone");
+        assert_eq!(stand_in(&piece, &[delta(4), delta(5), entry(6, whole)]), None, "one is no delta");
+        assert_eq!(stand_in(&piece, &[delta(4), delta(5), stands_for]), None, "one stands for others");
+        assert_eq!(stand_in(&piece, &[]), None);
     }
 }

@@ -5,15 +5,15 @@ mod files;
 mod fork;
 
 use async_trait::async_trait;
-use warren_domain::{Head, Session, SessionId, Version};
+use warren_domain::{Head, SessionId, Version};
 use warren_store::VersionRecord;
 
 pub(super) use self::files::{tree_of, unread};
 use super::SessionManager;
 use crate::{
     api::{Fork, Forked, SessionError, VersionDiff, VersionList, Versions},
-    recorder::for_each_event,
     session::{Errand, Request, expired},
+    views,
 };
 
 #[async_trait]
@@ -94,12 +94,9 @@ impl SessionManager {
 
     /// What the log of a session that is not in memory says.
     async fn is_dirty_by_its_log(&self, session: SessionId) -> Result<bool, SessionError> {
-        let log = self.shared.parts.store.log.as_ref();
-        let mut state = Session::default();
-        let read = for_each_event(log, session, |event| {
-            state = std::mem::take(&mut state).apply(event.run_id, &event.body);
-        });
-        read.await.map_err(|error| SessionError::internal("read the log", error))?;
+        let current = views::current(self.shared.parts.source(), session).await;
+        let current = current.map_err(|error| SessionError::internal("read the log", error))?;
+        let state = current.view.state.session;
         // A run that nobody carries on was cut, even if nobody has said so yet.
         Ok(state.head != Head::Clean || state.running().is_some())
     }

@@ -3,80 +3,131 @@
 //! Some agents name what they say by its place in the conversation. One that is given back an older memory gives the
 //! same names once more, to other blocks, and a fold would put them over those that are there.
 
-use std::{
-    collections::HashMap,
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-};
+use std::collections::HashMap;
 
-use warren_domain::{BlockId, ConversationId, Draft, Event, EventBody, Head, VersionCause};
+use warren_domain::{BlockId, Draft, Event, EventBody, Head, Returns, Seq, SessionId, View, block_key};
 
-/// Which blocks a log has, and from which stretch of it.
+use super::RecordError;
+use crate::views::{self, Source, TRIES};
+
+/// Which blocks a log has, and since when.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    /// How often what the agent remembers became something else than what was said last.
-    n_returns: u32,
-    /// The stretch each block is of, by a hash of its thread and its id: all of a session's ids would be much to keep.
-    blocks: HashMap<u64, u32>,
+    returns: Returns,
+    /// The first entry of each block that the session's view may not have yet, or that was looked up there, by key.
+    recent: HashMap<String, Seq>,
+    /// What the view has up to here is not in `recent`.
+    base: Seq,
 }
 
 impl Past {
+    /// The past of a session whose checkpoint is at `base`.
+    pub(super) fn of(view: &View, base: Seq) -> Self {
+        let recent = view.changes().map(|(key, item)| (key.to_owned(), item.first)).collect();
+        Self { returns: view.state.returns, recent, base }
+    }
+
     /// Folds one entry. `head` is that of the session before it.
     pub(super) fn apply(&mut self, event: &Event, head: Head) {
-        match &event.body {
-            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => {
-                self.blocks.entry(key(&event.conversation_id, block.id())).or_insert(self.n_returns);
-            }
-            EventBody::VersionCommitted { cause: VersionCause::Restore | VersionCause::Fork, .. } => {
-                self.n_returns += 1;
-            }
-            // Every run starts from exactly a version: what an earlier one left in none was given up.
-            EventBody::RunStarted { .. } if head == Head::Cut => self.n_returns += 1,
-            _ => {}
+        self.returns.apply(event, head);
+        if let EventBody::BlockStart { block } | EventBody::BlockComplete { block } = &event.body {
+            self.recent.entry(block_key(&event.conversation_id, block.id())).or_insert(event.seq);
         }
+    }
+
+    /// The view has everything up to `base` by now.
+    pub(super) fn forget(&mut self, base: Seq) {
+        self.base = base;
+        self.recent.retain(|_, first| *first > base);
     }
 
     /// Gives what is said now a name of its own, if its name is one of the past's.
-    pub(super) fn keep(&self, draft: &mut Draft) {
-        let thread = &draft.conversation_id;
-        match &mut draft.body {
-            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => {
-                self.rename(thread, block.id_mut());
-            }
-            EventBody::TextDelta { block_id, .. }
-            | EventBody::BlockUpdate { block_id, .. }
-            | EventBody::BlockDiscarded { block_id, .. } => self.rename(thread, block_id),
-            _ => {}
+    pub(super) async fn keep(
+        &mut self,
+        draft: &mut Draft,
+        parts: Source<'_>,
+        session: SessionId,
+    ) -> Result<(), RecordError> {
+        // Nothing is of the past as long as nobody went back.
+        if self.returns.count == 0 {
+            return Ok(());
+        }
+        let Some(id) = block_id(&mut draft.body) else { return Ok(()) };
+        let key = block_key(&draft.conversation_id, id);
+        if !self.recent.contains_key(&key)
+            && let Some(first) = self.look_up(&key, parts, session).await?
+        {
+            self.recent.insert(key.clone(), first);
+        }
+        self.rename(&key, id);
+        Ok(())
+    }
+
+    fn rename(&self, key: &str, id: &mut BlockId) {
+        if self.recent.get(key).is_some_and(|first| *first < self.returns.last) {
+            *id = BlockId(format!("{}~{}", id.0, self.returns.count));
         }
     }
 
-    fn rename(&self, thread: &ConversationId, id: &mut BlockId) {
-        let of = self.blocks.get(&key(thread, id)).copied();
-        if of.is_some_and(|stretch| stretch < self.n_returns) {
-            *id = BlockId(format!("{}~{}", id.0, self.n_returns));
+    /// The first entry of a block that is not a recent one.
+    async fn look_up(
+        &self,
+        key: &str,
+        parts: Source<'_>,
+        session: SessionId,
+    ) -> Result<Option<Seq>, RecordError> {
+        for _ in 0..TRIES {
+            let checkpoint = parts.store.views.checkpoint(session).await.map_err(RecordError::Read)?;
+            let at = checkpoint.map_or(Seq(0), |checkpoint| checkpoint.seq);
+            if at < self.base {
+                // It was dropped: made again, it has all that it had.
+                let current = views::current(parts, session).await?;
+                if let Some(found) = current.item(parts, key).await? {
+                    return Ok(found.map(|item| item.first));
+                }
+            } else if at == Seq(0) {
+                return Ok(None);
+            } else {
+                let found = parts.store.views.view_items(session, at, &[key.to_owned()]).await;
+                if let Some(found) = found.map_err(RecordError::Read)? {
+                    return Ok(found.first().map(|item| item.first));
+                }
+            }
         }
+        Err(RecordError::Restless(session))
     }
 }
 
-fn key(thread: &ConversationId, id: &BlockId) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (thread.as_str(), id.0.as_str()).hash(&mut hasher);
-    hasher.finish()
+/// The block an event names.
+fn block_id(body: &mut EventBody) -> Option<&mut BlockId> {
+    match body {
+        EventBody::BlockStart { block } | EventBody::BlockComplete { block } => Some(block.id_mut()),
+        EventBody::TextDelta { block_id, .. }
+        | EventBody::BlockUpdate { block_id, .. }
+        | EventBody::BlockDiscarded { block_id, .. } => Some(block_id),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use warren_domain::{Conversations, Draft, Head, Seq, SessionId, Timestamp};
+    use warren_domain::{Conversations, Draft, Head, Seq, SessionId, Timestamp, block_key};
 
-    use super::Past;
+    use super::{Past, block_id};
 
     /// A log that is written as a session's is, and what it says in the end.
     fn said(lines: &[(Head, Value)]) -> Vec<(String, String)> {
         let (mut past, mut all) = (Past::default(), Conversations::default());
+        let mut seq = Seq(0);
         for (head, line) in lines {
             let mut draft: Draft = serde_json::from_value(line.clone()).expect("a draft");
-            past.keep(&mut draft);
-            let event = draft.numbered(Seq(1), SessionId(uuid::Uuid::nil()), Timestamp::from_millis(0));
+            if let Some(id) = block_id(&mut draft.body) {
+                let key = block_key(&draft.conversation_id, id);
+                past.rename(&key, id);
+            }
+            seq = seq.next();
+            let event = draft.numbered(seq, SessionId(uuid::Uuid::nil()), Timestamp::from_millis(0));
             past.apply(&event, *head);
             all.apply(&event);
         }

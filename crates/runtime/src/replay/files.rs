@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use warren_domain::{ErrorCode, Partition, ReplayDivergence, ReplayDivergenceKind, ReplayFiles, Version};
+use warren_domain::{
+    ErrorCode, Fence, Partition, ReplayDivergence, ReplayDivergenceKind, ReplayFiles, Version,
+};
 use warren_snapshots::{Change, Difference, Item, ItemKind, ReadTreeError, Snapshots, TreeId};
 use warren_store::VersionRecord;
 
@@ -42,7 +44,10 @@ impl Scratch {
         let (partition, blobs) = (&recorded.session.partition, self.store.blobs.as_ref());
         let memory = Memory::open(partition, base.memory.as_ref(), blobs).await.map_err(read)?;
         let contents = memory.contents(partition, blobs).await.map_err(read)?;
-        put_memory(recorded.session.session_id, contents, self.store.transcripts.as_ref()).await.map_err(read)
+        // Nobody owns the session of the scratch store yet.
+        let session = recorded.session.session_id;
+        let put = put_memory(session, Fence(0), contents, self.store.transcripts.as_ref()).await;
+        put.map_err(|error| Failure::internal("write what the agent remembered", &error))
     }
 
     /// Compares the files that the replay left with those that the run left.

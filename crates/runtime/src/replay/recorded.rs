@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use warren_domain::{
     ApprovalId, ApprovalRequest, ApprovalResolution, ErrorCode, Event, EventBody, Resolution, RunId,
+    is_recording_limit,
 };
 use warren_models::{Recording, RefusalKind};
 use warren_store::{RunRecord, SessionRecord, Store, VersionRecord};
@@ -14,7 +15,11 @@ use super::{
     stop::StopPoint,
     told::{Told, told},
 };
-use crate::{recorder::for_each_event, spaces};
+use crate::{
+    recorder::for_each_event,
+    recordings::{LoadError, Reader},
+    spaces,
+};
 
 /// The status of a call that nobody pays for.
 const BUDGET_SPENT: u16 = 402;
@@ -179,6 +184,7 @@ async fn recordings(
         .iter()
         .any(|event| matches!(&event.body, EventBody::RunFailed { code: ErrorCode::BudgetExceeded, .. }));
     let space = spaces::of_calls(&session.partition, session.session_id);
+    let mut reader = Reader::new(store.blobs.as_ref(), &space);
     for event in events {
         let EventBody::ModelCalled(called) = &event.body else { continue };
         let number = all.len() + 1;
@@ -186,12 +192,12 @@ async fn recordings(
             let message = format!("call {number} of the run to the model cannot be replayed: {why}");
             Failure::new(ErrorCode::RecordingExpired, message)
         };
-        let hash = called.recording.as_ref().ok_or_else(|| gone("it was not recorded"))?;
-        let bytes = store.blobs.blob(&space, hash).await;
-        let bytes = bytes.map_err(|error| Failure::internal("read a recording", &error))?;
-        let bytes =
-            bytes.ok_or_else(|| gone("its recording is not kept any more (`retention.recordings_days`)"))?;
-        let recording = Recording::decode(&bytes).map_err(|error| gone(&error.to_string()))?;
+        let hash = called.recording.as_ref().ok_or_else(|| gone(&not_recorded(events)))?;
+        let recording = reader.read(hash).await.map_err(|error| match error {
+            LoadError::Gone(_) => gone("its recording is not kept any more (`retention.recordings_days`)"),
+            LoadError::Damaged(error) => gone(&error.to_string()),
+            LoadError::Read(error) => Failure::internal("read a recording", &error),
+        })?;
         let thread = (!event.conversation_id.is_main()).then(|| event.conversation_id.0.clone());
         // Recordings of the first versions do not say that the budget was spent, but what it led to does.
         let spent = (is_over_budget && recording.status == BUDGET_SPENT).then_some(RefusalKind::BudgetSpent);
@@ -206,6 +212,22 @@ async fn recordings(
     Ok(all)
 }
 
+/// Why a call of these events has no recording.
+fn not_recorded(events: &[Event]) -> String {
+    let reached = events.iter().find_map(|event| match &event.body {
+        EventBody::LimitReached { limit, scope, allowed, .. } if is_recording_limit(limit) => {
+            Some((limit, scope, allowed))
+        }
+        _ => None,
+    });
+    match reached {
+        Some((limit, scope, allowed)) => format!(
+            "the recording of the run is incomplete, because the {scope} reached the limit of {allowed} bytes (`{limit}`)"
+        ),
+        None => "it was not recorded".to_owned(),
+    }
+}
+
 /// What cannot be done again as it was.
 fn notes(n_unheard: usize, options_are_guessed: bool) -> Vec<String> {
     let unheard = format!(
@@ -216,4 +238,27 @@ fn notes(n_unheard: usize, options_are_guessed: bool) -> Vec<String> {
                    the replay has today's";
     let all = [(n_unheard > 0, unheard), (options_are_guessed, guessed.to_owned())];
     all.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use warren_domain::{Draft, EventBody, RunId, Seq, SessionId, Timestamp};
+
+    use super::not_recorded;
+
+    #[test]
+    fn a_call_beyond_the_limit_says_that_the_recording_is_incomplete() {
+        let reached = EventBody::LimitReached {
+            limit: "models.max_recorded_bytes_per_run".to_owned(),
+            scope: "run".to_owned(),
+            used: 90,
+            allowed: 100,
+            resets_at: None,
+        };
+        let (run, session) = (RunId(uuid::Uuid::nil()), SessionId(uuid::Uuid::nil()));
+        let event = Draft::of_run(run, reached).numbered(Seq(1), session, Timestamp::from_millis(0));
+        let why = not_recorded(&[event]);
+        assert!(why.contains("incomplete") && why.contains("models.max_recorded_bytes_per_run"), "{why}");
+        assert_eq!(not_recorded(&[]), "it was not recorded");
+    }
 }

@@ -67,6 +67,7 @@ impl Scratch {
         let live = Live::new(&store, &tasks);
         let own = Shared {
             workspaces: Workspaces::default(),
+            admission: Arc::clone(&shared.admission),
             parts: Parts {
                 store: store.clone(),
                 live: live.clone(),

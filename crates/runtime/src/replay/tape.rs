@@ -80,8 +80,8 @@ impl EventLog for Tape {
     }
 
     /// A replay's log is kept as it is.
-    async fn compact(&self, _session: SessionId, _compaction: Compaction) -> Result<(), ReadError> {
-        Ok(())
+    async fn compact(&self, _session: SessionId, _compaction: Compaction) -> Result<bool, ReadError> {
+        Ok(false)
     }
 
     /// None once it is closed, so that whoever has read to its end stops waiting.

@@ -121,6 +121,7 @@ mod tests {
             refusal: None,
             content_type: None,
             request: Bytes::from(request.to_owned()),
+            request_hash: None,
             response: Bytes::new(),
         }
     }

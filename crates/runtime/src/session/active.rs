@@ -45,6 +45,7 @@ pub(super) struct ActiveRun {
     pub(super) diagnostics: Option<Diagnostics>,
     /// The agent's last lines, once they are kept.
     pub(super) last_lines: Option<BlobHash>,
+    began: Instant,
     pub(super) soft_at: Option<Instant>,
     pub(super) hard_at: Option<Instant>,
     pub(super) kill_at: Option<Instant>,
@@ -88,6 +89,7 @@ impl ActiveRun {
             is_over_budget: false,
             diagnostics: None,
             last_lines: None,
+            began: now,
             soft_at: budget.0.map(|soft| now + soft),
             hard_at: Some(now + budget.1),
             kill_at: None,
@@ -103,6 +105,15 @@ impl ActiveRun {
         let own = [self.soft_at, self.hard_at, self.kill_at, self.settle_at, self.lost_at];
         let asked = self.asked.iter().map(|waiting| waiting.expires_at);
         own.into_iter().flatten().chain(asked).min()
+    }
+
+    /// The run waited for a sandbox since then, which does not count as its time.
+    pub(super) fn has_waited(&mut self, since: Instant) {
+        // A run that began during the wait has lost less.
+        let waited = since.max(self.began).elapsed();
+        for deadline in [&mut self.soft_at, &mut self.hard_at].into_iter().flatten() {
+            *deadline += waited;
+        }
     }
 
     /// Asks the agent to stop; after `kill_at` it is killed.

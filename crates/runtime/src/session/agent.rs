@@ -13,7 +13,7 @@ use tokio::{
 use warren_agents::{Answer, Codec, Launch, Output, Prompt};
 use warren_domain::{RunId, Timestamp};
 use warren_env::{TaskKind, Tasks};
-use warren_guest_api::{ExecRequest, Exit, Leftovers};
+use warren_guest_api::{ExecRequest, Exit, Leftovers, Stdio};
 use warren_sandbox::{CallError, Exec, ExecOutput, ExecStdin, Sandbox};
 
 use super::{signal::Signal, tail::Tail};
@@ -185,6 +185,8 @@ fn request(launch: Launch, mut env: BTreeMap<String, String>) -> ExecRequest {
         stdin: true,
         limits: Vec::new(),
         leftovers: Leftovers::Keep,
+        // What the agent starts could open pipes again through `/proc`: answer its questions, or speak in its name.
+        stdio: Stdio::Sockets,
     }
 }
 

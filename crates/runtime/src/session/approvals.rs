@@ -3,8 +3,8 @@
 use tokio::time::Instant;
 use warren_agents::{Answer, Ask};
 use warren_domain::{
-    ApprovalId, ApprovalRequest, ApprovalResolution, Command, Draft, EventBody, OpenApproval, Rejection,
-    RunId, matter,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResolution, ApprovalRule, Command, Draft,
+    EventBody, OpenApproval, Rejection, RunId, matter,
 };
 use warren_store::{ApprovalRecord, Change};
 
@@ -22,7 +22,7 @@ pub(super) struct Waiting {
 
 impl SessionTask {
     /// The agent waits for a person. If an earlier run that was cut asked the same, its question or its answer counts; so
-    /// does an answer that was for good, which agents themselves forget when they end.
+    /// does a rule that an answer granted. Rules are kept and applied here, for all agents: none is told more than a yes.
     pub(super) async fn on_asked(&mut self, ask: Ask) -> Result<(), RecordError> {
         let Some(run) = &self.run else { return Ok(()) };
         let run_id = run.record.run_id;
@@ -33,10 +33,10 @@ impl SessionTask {
                 let request = self.new_approval(&ask);
                 let id = request.approval_id;
                 self.record_asked(request).await?;
-                let about = matter(ask.kind, &ask.detail);
-                let is_allowed = about.is_some_and(|about| self.recorder.state.allowed.contains(&about));
-                let always = is_allowed.then(|| ApprovalResolution::always(id));
-                (id, other.and_then(|open| open.answer).or(always))
+                let mut grants = self.recorder.state.grants.iter();
+                let grant = grants.find(|grant| grant.covers(ask.kind, &ask.detail));
+                let allowed = grant.map(|grant| ApprovalResolution::by_rule(id, grant.rule.clone()));
+                (id, other.and_then(|open| open.answer).or(allowed))
             }
         };
         let waiting =
@@ -60,6 +60,10 @@ impl SessionTask {
             title: ask.title.clone(),
             detail: ask.detail.clone(),
             options: ask.options.clone(),
+            rules: match ask.options.contains(&ApprovalDecision::AllowAlways) {
+                true => ApprovalRule::choices(&ask.detail),
+                false => Vec::new(),
+            },
             expires_at: env.now().plus_millis(patience),
         }
     }
@@ -119,6 +123,22 @@ impl SessionTask {
         }
     }
 
+    /// A person takes back a rule.
+    pub(super) async fn on_withdraw_rule(&mut self, approval: ApprovalId, by: String) -> Result<(), Failure> {
+        let drafts = self.recorder.state.decide(Command::WithdrawRule { approval, by });
+        let drafts = drafts.map_err(|rejection| Failure::Refused(rejection.into()))?;
+        let found = self.shared.parts.store.approvals.approval(approval).await;
+        let found =
+            found.map_err(|error| Failure::Refused(SessionError::internal("read the approval", error)))?;
+        let mut record =
+            found.ok_or_else(|| Failure::Refused(SessionError::not_found("approval", approval)))?;
+        if let Some((resolution, _)) = &mut record.resolution {
+            resolution.rule = None;
+        }
+        self.recorder.record(drafts, |_| vec![Change::PutApproval(Box::new(record))]).await?;
+        Ok(())
+    }
+
     /// Records what became of an approval, then tells the agent that waits for it.
     async fn settle(&mut self, resolution: ApprovalResolution) -> Result<(), RecordError> {
         let drafts = self.recorder.state.decide(Command::Resolve(resolution.clone()))?;
@@ -159,13 +179,15 @@ fn is_same(open: &OpenApproval, ask: &Ask, run: RunId) -> bool {
     open.run != Some(run) && about.is_some() && about == matter(request.kind, &request.detail)
 }
 
-/// What the agent is told. What nobody answered is a no, with the reason.
+/// What the agent is told: never that a yes is for good, which each would take for a rule of its own. What nobody
+/// answered is a no, with the reason.
 fn answer(resolution: ApprovalResolution) -> Answer {
     let ApprovalResolution { decision, message, answers, .. } = resolution;
     match decision.decision() {
+        Some(ApprovalDecision::AllowAlways) => Answer { decision: ApprovalDecision::Allow, message, answers },
         Some(decision) => Answer { decision, message, answers },
         None => Answer {
-            decision: warren_domain::ApprovalDecision::Deny,
+            decision: ApprovalDecision::Deny,
             message: message.or_else(|| Some("Nobody answered in time.".to_owned())),
             answers: None,
         },

@@ -20,7 +20,7 @@ use warren_store::{VersionRecord, WorkspaceFile};
 use self::kept::KeptOutputs;
 use super::{SessionTask, signal::Signal, tree::tree_id};
 use crate::{
-    api::{SessionError, damaged},
+    api::{SessionError, not_read},
     recorder::RecordError,
 };
 
@@ -126,7 +126,7 @@ impl SessionTask {
         let tree = tree_id(version.and_then(|version| version.tree.as_ref()));
         let tree = tree.map_err(|error| SessionError::internal("read the version", error))?;
         let (snapshots, partition) = (&self.shared.parts.snapshots, &self.identity.partition);
-        KeptOutputs { snapshots, partition, tree }.look().await.map_err(damaged)
+        KeptOutputs { snapshots, partition, tree }.look().await.map_err(not_read)
     }
 
     /// What is to be said of what is shown when the files are those of a version at once: nobody can look at them while there

@@ -7,11 +7,15 @@ use std::sync::{
 
 use async_trait::async_trait;
 use tokio::{sync::mpsc, time::Instant};
-use warren_domain::{BlobHash, ConversationId, Draft, EventBody, RunId};
-use warren_models::{Budget, Caller, Charge, Exchange, Quote, Recording, RefusalKind, Unaffordable};
+use warren_domain::{ConversationId, Draft, EventBody, RECORDED_PER_RUN, RECORDED_PER_SESSION, RunId};
+use warren_models::{Budget, Caller, Charge, Exchange, Quote, RefusalKind, Unaffordable};
 
 use super::{SessionTask, signal::Signal};
-use crate::{recorder::RecordError, spaces};
+use crate::{
+    recorder::RecordError,
+    recordings::{Allowed, StoreError, Stored},
+    spaces,
+};
 
 /// One sandbox as the model gateway sees it.
 pub(super) struct Calls {
@@ -25,7 +29,8 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct Active {
     run: Option<RunId>,
-    budget: Option<Budget>,
+    /// The budget of a run, which calls of others neither draw on nor give back to.
+    budget: Option<(RunId, Budget)>,
 }
 
 impl Calls {
@@ -38,9 +43,9 @@ impl Calls {
         self.active().run = run;
     }
 
-    /// What calls may spend from now on, all together.
-    pub(super) fn limit_to(&self, budget: Option<Budget>) {
-        self.active().budget = budget;
+    /// What calls of `run` may spend, all together. Calls of an earlier run that have not ended do not draw on it.
+    pub(super) fn limit_to(&self, run: RunId, budget: Option<Budget>) {
+        self.active().budget = budget.map(|budget| (run, budget));
     }
 
     fn active(&self) -> MutexGuard<'_, Active> {
@@ -63,13 +68,22 @@ impl Caller for Calls {
         run
     }
 
-    fn reserve(&self, _run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {
-        self.active().budget.as_mut().map(|budget| budget.reserve(quote)).transpose()
+    fn reserve(&self, run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {
+        match &mut self.active().budget {
+            None => Ok(None),
+            Some((owner, budget)) if *owner == run => budget.reserve(quote).map(Some),
+            Some(_) => Err(Unaffordable::RunEnded),
+        }
     }
 
     async fn ended(&self, exchange: Exchange) {
-        if let (Some(settlement), Some(budget)) = (&exchange.settlement, &mut self.active().budget) {
-            budget.settle(settlement);
+        if let (Some(settlement), Some((owner, budget))) = (&exchange.settlement, &mut self.active().budget) {
+            if *owner == exchange.run {
+                budget.settle(settlement);
+            } else {
+                // Budgets are the session's: what a late call used is spent, though nothing is given back for it here.
+                budget.charge(settlement.used);
+            }
         }
         // A session that is gone records nothing more.
         let _ = self.signals.send(Signal::Called(Box::new(exchange))).await;
@@ -79,9 +93,16 @@ impl Caller for Calls {
 
 impl SessionTask {
     pub(super) async fn on_called(&mut self, exchange: Exchange) -> Result<(), RecordError> {
-        let recording = self.keep_recording(&exchange).await;
+        let mut drafts = Vec::with_capacity(2);
+        let kept = self.keep_recording(exchange.clone()).await;
         let mut called = exchange.called;
-        called.recording = recording;
+        match kept {
+            Kept::Stored(Stored { hash, bytes }) => {
+                (called.recording, called.recording_bytes) = (Some(hash), Some(bytes));
+            }
+            Kept::LimitReached(reached) => drafts.push(Draft::of_run(exchange.run, *reached)),
+            Kept::Not => {}
+        }
         let late = match &mut self.run {
             Some(run) if run.record.run_id == exchange.run => {
                 run.usage.add(&called.usage);
@@ -93,22 +114,81 @@ impl SessionTask {
             _ => self.late_call(exchange.run, &called.usage).await?,
         };
         let thread = exchange.conversation.map_or_else(ConversationId::main, ConversationId);
-        let draft = Draft::of_run(exchange.run, EventBody::ModelCalled(called)).within(thread);
-        self.recorder.record(vec![draft], |_| late.into_iter().collect()).await?;
+        drafts.push(Draft::of_run(exchange.run, EventBody::ModelCalled(called)).within(thread));
+        self.recorder.record(drafts, |_| late.into_iter().collect()).await?;
         Ok(())
     }
 
-    /// Keeps the exchange as a blob, so that the run can be replayed.
-    async fn keep_recording(&self, exchange: &Exchange) -> Option<BlobHash> {
-        let bytes = Recording::encode(exchange);
-        let space = spaces::of_calls(&self.identity.partition, self.identity.session);
-        match self.shared.parts.store.blobs.put_blob(&space, bytes).await {
-            Ok(hash) => Some(hash),
+    /// Stores the exchange as a blob, so that the run can be replayed. A run that reached a limit is not recorded any further.
+    async fn keep_recording(&mut self, exchange: Exchange) -> Kept {
+        let (run, session) = (exchange.run, self.identity.session);
+        let (options, recorded) = (&self.shared.options, &self.recorder.recorded);
+        if recorded.has_reached_limit(run) {
+            return Kept::Not;
+        }
+        let now = self.shared.parts.env.now();
+        let retention = options.retention.recordings;
+        let since = now.plus_millis(-i64::try_from(retention.as_millis()).unwrap_or(i64::MAX));
+        let of_run =
+            Use::new(RECORDED_PER_RUN, "run", recorded.bytes_of_run(run), options.recording_limits.per_run);
+        let of_session = Use::new(
+            RECORDED_PER_SESSION,
+            "session",
+            recorded.bytes_since(since),
+            options.recording_limits.per_session,
+        );
+        let tighter = if of_run.left() <= of_session.left() { of_run } else { of_session };
+        let allowed = Allowed { bytes: tighter.left(), retention };
+        let space = spaces::of_calls(&self.identity.partition, session);
+        let (blobs, recent) = (self.shared.parts.store.blobs.as_ref(), recorded.latest());
+        match self.recordings.store(blobs, &space, exchange, &recent, now, allowed).await {
+            Ok(stored) => Kept::Stored(stored),
+            Err(StoreError::NoRoom { .. }) => Kept::LimitReached(Box::new(tighter.reached())),
             Err(error) => {
-                let session = self.identity.session;
                 tracing::error!(%session, error = &error as &dyn std::error::Error, "a model call was not recorded");
-                None
+                Kept::Not
             }
         }
     }
 }
+
+/// What became of the recording of a call.
+enum Kept {
+    Stored(Stored),
+    /// There is no room for it. Told once: nothing more of the run is recorded.
+    LimitReached(Box<EventBody>),
+    Not,
+}
+
+/// How much of a limit is used.
+#[derive(Clone, Copy)]
+struct Use {
+    limit: &'static str,
+    scope: &'static str,
+    used: u64,
+    allowed: u64,
+}
+
+impl Use {
+    fn new(limit: &'static str, scope: &'static str, used: u64, allowed: u64) -> Self {
+        Self { limit, scope, used, allowed }
+    }
+
+    fn left(self) -> u64 {
+        self.allowed.saturating_sub(self.used)
+    }
+
+    fn reached(self) -> EventBody {
+        let Self { limit, scope, used, allowed } = self;
+        EventBody::LimitReached {
+            limit: limit.to_owned(),
+            scope: scope.to_owned(),
+            used,
+            allowed,
+            resets_at: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

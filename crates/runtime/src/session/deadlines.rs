@@ -13,6 +13,9 @@ pub(super) const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Between two tries to commit what is in a sandbox that is to end.
 const AGAIN: Duration = Duration::from_secs(30);
 
+/// How long a sandbox stays that has nothing to do while others wait for one.
+const GIVE_WAY: Duration = Duration::from_secs(2);
+
 /// When the session's own checks are due. The run's deadlines are the run's.
 pub(super) struct Deadlines {
     idle: Duration,
@@ -22,6 +25,8 @@ pub(super) struct Deadlines {
     /// What moves into the sandbox and out of it is work too, while it moves.
     traffic: Traffic,
     health_at: Instant,
+    /// When the sandbox was asked to give way to another, if it was.
+    give_way: Option<Instant>,
 }
 
 impl Deadlines {
@@ -33,6 +38,7 @@ impl Deadlines {
             busy_at: now,
             traffic,
             health_at: now + options.health_interval,
+            give_way: None,
         }
     }
 
@@ -54,18 +60,34 @@ impl Deadlines {
     /// What was to be done when idle was not: it is due again before long.
     pub(super) fn try_again(&mut self) {
         let now = Instant::now();
+        self.give_way = None;
         self.busy_at = (now + AGAIN.min(self.idle)).checked_sub(self.idle).unwrap_or(now);
     }
 
     /// When nothing will have been done for as long as the sandbox may stay.
     fn idle_at(&self) -> Instant {
-        self.busy_at.max(self.traffic.last()) + self.idle
+        let busy_at = self.busy_at.max(self.traffic.last());
+        match self.give_way {
+            Some(asked_at) => (busy_at + self.idle).min(busy_at.max(asked_at) + GIVE_WAY),
+            None => busy_at + self.idle,
+        }
+    }
+
+    /// Others wait for a sandbox: this one ends soon unless there is something to do.
+    pub(super) fn hurry(&mut self) {
+        self.give_way.get_or_insert_with(Instant::now);
+    }
+
+    /// There is something to do.
+    pub(super) fn take_your_time(&mut self) {
+        self.give_way = None;
     }
 
     /// The next moment at which [`SessionTask::on_time`] has something to look at.
     pub(super) fn next(&self, run: Option<&ActiveRun>, sandbox: &SandboxSlot) -> Instant {
         let never = Instant::now() + NEVER;
-        let of_run = run.and_then(ActiveRun::next_deadline).unwrap_or(never);
+        // While a run waits for a sandbox, its time does not pass.
+        let of_run = run.filter(|_| !sandbox.is_queued()).and_then(ActiveRun::next_deadline).unwrap_or(never);
         let of_sandbox = match (sandbox, run) {
             (SandboxSlot::Ready(_), Some(_)) => self.health_at,
             (SandboxSlot::Ready(_), None) => self.health_at.min(self.idle_at()),
@@ -78,7 +100,9 @@ impl Deadlines {
 impl SessionTask {
     pub(super) async fn on_time(&mut self) -> Result<(), RecordError> {
         let now = Instant::now();
-        self.run_deadlines(now);
+        if !self.sandbox.is_queued() {
+            self.run_deadlines(now);
+        }
         self.expire_approvals().await?;
         if let SandboxSlot::Ready(ready) = &self.sandbox {
             if now >= self.deadlines.health_at {
@@ -99,6 +123,9 @@ impl SessionTask {
     /// Ends the sandbox, unless what is in it cannot be committed: then that is shown, and tried again.
     async fn end_idle(&mut self) -> Result<(), RecordError> {
         match self.keep_before_end().await? {
+            Ok(()) if self.deadlines.give_way.is_some() => {
+                self.stop_sandbox("idle, and another session needed a sandbox").await
+            }
             Ok(()) => self.stop_sandbox("idle").await,
             Err(error) => self.go_on_for_now(error.to_string()).await,
         }

@@ -1,9 +1,9 @@
-//! What never changes about a session.
+//! What never changes about a session while it has the same owner.
 
-use warren_domain::{AgentType, Partition, ProfileId, ProjectId, SessionId, WorkspaceId};
+use warren_domain::{AgentType, Fence, Partition, ProfileId, ProjectId, SessionId, WorkspaceId};
 use warren_store::SessionRecord;
 
-/// What never changes about a session.
+/// What never changes about a session while it has the same owner.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) session: SessionId,
@@ -12,6 +12,8 @@ pub(crate) struct Identity {
     pub(crate) workspace: WorkspaceId,
     pub(crate) agent_type: AgentType,
     pub(crate) profile: ProfileId,
+    /// The lease under which its owner writes; 0 before there is one.
+    pub(crate) fence: Fence,
 }
 
 impl From<&SessionRecord> for Identity {
@@ -23,6 +25,7 @@ impl From<&SessionRecord> for Identity {
             workspace: record.workspace_id,
             agent_type: record.agent_type.clone(),
             profile: record.profile.clone(),
+            fence: Fence(0),
         }
     }
 }

@@ -9,7 +9,7 @@ use warren_domain::{
     VersionCause,
 };
 use warren_guest_api::FileStat;
-use warren_store::{Change, VersionRecord};
+use warren_store::{Change, VersionRecord, WriteError};
 
 use super::{Memory, SessionTask, empty_version, requests::Failure, transcripts::save_state};
 use crate::{api::SessionError, recorder::RecordError};
@@ -55,7 +55,7 @@ impl SessionTask {
                 hint: Some("is it of the agent that `type` names?".to_owned()),
             }));
         }
-        self.keep(&imported).await.map_err(RecordError::Read)?;
+        self.keep(&imported).await.map_err(RecordError::Write)?;
         let drafts = drafts(&imported.conversations);
         for chunk in drafts.chunks(AT_ONCE) {
             self.recorder.record(chunk.to_vec(), |_| Vec::new()).await?;
@@ -110,13 +110,13 @@ impl SessionTask {
         Ok(())
     }
 
-    async fn keep(&self, imported: &Imported) -> Result<(), warren_store::ReadError> {
-        let (session, store) = (self.identity.session, &self.shared.parts.store.transcripts);
+    async fn keep(&self, imported: &Imported) -> Result<(), WriteError> {
+        let (identity, store) = (&self.identity, &self.shared.parts.store.transcripts);
         for (name, content) in &imported.files {
-            store.write_transcript(session, name, 0, content.clone()).await?;
+            store.write_transcript(identity.session, identity.fence, name, 0, content.clone()).await?;
         }
         match &imported.state {
-            Some(state) => save_state(session, state, store.as_ref()).await,
+            Some(state) => save_state(identity, state, store.as_ref()).await,
             None => Ok(()),
         }
     }

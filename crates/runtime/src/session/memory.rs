@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
-use warren_domain::{BlobHash, Partition, SessionId};
-use warren_store::{Blobs, ReadError, Store, Transcripts};
+use warren_domain::{BlobHash, Fence, Partition, SessionId};
+use warren_store::{Blobs, DamagedBlob, ReadError, Store, Transcripts, WriteError};
 
 /// How much of a transcript is in one blob.
 const SEGMENT: usize = 256 << 10;
@@ -104,6 +104,11 @@ impl Memory {
         serde_json::from_slice(&bytes).map_err(|_| lost(Lost::Unreadable(list.clone())))
     }
 
+    /// Whether a list that could not be read is missing or damaged, so that reading it again would not help.
+    pub(crate) fn is_lost(error: &ReadError) -> bool {
+        error.source.is::<Lost>() || error.source.is::<DamagedBlob>()
+    }
+
     /// The contents, by the name under which each is stored.
     pub(crate) async fn contents(
         &self,
@@ -133,20 +138,22 @@ impl Memory {
     }
 }
 
-/// Makes a session's transcripts what `contents` says; those it does not name become empty.
+/// Makes a session's transcripts what `contents` says; those it does not name become empty. `fence` is that of the lease
+/// under which the session is owned.
 pub(crate) async fn put(
     session: SessionId,
+    fence: Fence,
     contents: Vec<(String, Bytes)>,
     store: &dyn Transcripts,
-) -> Result<(), ReadError> {
+) -> Result<(), WriteError> {
     let named: HashSet<String> = contents.iter().map(|(name, _)| name.clone()).collect();
     for (name, len) in store.transcripts(session).await? {
         if len > 0 && !named.contains(&name) {
-            store.write_transcript(session, &name, 0, Bytes::new()).await?;
+            store.write_transcript(session, fence, &name, 0, Bytes::new()).await?;
         }
     }
     for (name, content) in contents {
-        store.write_transcript(session, &name, 0, content).await?;
+        store.write_transcript(session, fence, &name, 0, content).await?;
     }
     Ok(())
 }

@@ -129,11 +129,17 @@ impl SessionTask {
             }
             Output::Asked(ask) => self.on_asked(ask).await,
             Output::Withdrawn(key) => self.on_withdrawn(&key).await,
+            Output::Unapproved { tool_name, tool_use_id } => {
+                if let Some(run) = &mut self.run {
+                    let message =
+                        format!("the agent ran `{tool_name}` (call `{tool_use_id}`) without approval");
+                    run.fail(ErrorCode::AgentError, message);
+                }
+                Ok(())
+            }
             Output::State(state) => {
                 let transcripts = &self.shared.parts.store.transcripts;
-                save_state(self.identity.session, &state, transcripts.as_ref())
-                    .await
-                    .map_err(RecordError::Read)
+                save_state(&self.identity, &state, transcripts.as_ref()).await.map_err(RecordError::Write)
             }
             Output::TurnEnded(end) => {
                 let kill_at = Instant::now() + self.shared.options.stop_patience;

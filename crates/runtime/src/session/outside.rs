@@ -1,12 +1,12 @@
 //! The session's side of the egress proxy: what its sandbox may reach, and what was decided.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::{mpsc, oneshot, watch},
+};
 use warren_domain::{AgentProfile, Draft, EventBody, RunId};
 use warren_env::{TaskKind, Tasks};
 use warren_models::{Egress, EgressCaller, EgressDecision, EgressRules, EgressSlots, RuleError};
@@ -23,7 +23,7 @@ const LOCAL: &str = "127.0.0.1,localhost,::1";
 
 /// One sandbox as the egress proxy sees it.
 pub(super) struct Outside {
-    run: Mutex<Option<RunId>>,
+    run: watch::Sender<Option<RunId>>,
     /// What the profile allows.
     rules: EgressRules,
     slots: EgressSlots,
@@ -45,16 +45,24 @@ impl Outside {
     /// When the profile has a rule that is none.
     pub(super) fn new(profile: &AgentProfile, signals: mpsc::Sender<Signal>) -> Result<Self, RuleError> {
         let rules = EgressRules::parse(&profile.egress_allow)?;
-        Ok(Self { run: Mutex::new(None), rules, slots: EgressSlots::default(), signals })
+        Ok(Self { run: watch::Sender::new(None), rules, slots: EgressSlots::default(), signals })
     }
 
-    /// From now on connections belong to `run`; with `None` they are refused.
+    /// From now on connections belong to `run`; with `None` they are refused. Those of the run before are closed.
     pub(super) fn belong_to(&self, run: Option<RunId>) {
-        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
+        self.run.send_replace(run);
     }
 
     fn run(&self) -> Option<RunId> {
-        *self.run.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.run.borrow()
+    }
+
+    /// Returns when the active run has ended; if there is none, when the next one has.
+    async fn run_ended(&self) {
+        let mut runs = self.run.subscribe();
+        // The sender is `self`'s own, so there always is a next value to wait for.
+        let Ok(run) = runs.wait_for(Option::is_some).await.map(|run| *run) else { return };
+        let _ = runs.wait_for(|now| *now != run).await;
     }
 }
 
@@ -102,10 +110,21 @@ pub(super) async fn serve(
     tasks.spawn(TaskKind::Sandbox, async move {
         while let Some(stream) = listener.accept().await {
             let (egress, outside) = (egress.clone(), outside.clone());
-            inner.spawn(TaskKind::Sandbox, async move { egress.serve(stream, outside).await });
+            inner.spawn(TaskKind::Sandbox, serve_connection(egress, stream, outside));
         }
     });
     Ok(())
+}
+
+/// Serves one connection until it closes or its run ends: what a run was allowed ends with it, tunnels too.
+async fn serve_connection<IO>(egress: Egress, stream: IO, outside: Arc<Outside>)
+where
+    IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    tokio::select! {
+        () = egress.serve(stream, Arc::<Outside>::clone(&outside)) => {}
+        () = outside.run_ended() => tracing::debug!("a connection was closed because its run has ended"),
+    }
 }
 
 impl SessionTask {
@@ -118,3 +137,6 @@ impl SessionTask {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

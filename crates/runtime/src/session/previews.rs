@@ -313,9 +313,8 @@ impl SessionTask {
             argv: vec!["/bin/sh".to_owned(), "-c".to_owned(), format!("exec 2>&1\n{command}")],
             env,
             cwd: Some(format!("{WORKSPACE}/{}", artifact.path)),
-            stdin: false,
-            limits: Vec::new(),
             leftovers: Leftovers::Kill,
+            ..ExecRequest::default()
         };
         let started = tokio::time::timeout(START, ready.sandbox.guest.exec(request)).await;
         let exec = started.map_err(|_| failed("the guest did not answer in time".to_owned()))?;

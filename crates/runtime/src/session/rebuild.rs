@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use warren_domain::{ErrorCode, Head, Version};
 use warren_snapshots::{Target, TreeId};
-use warren_store::{ReadError, VersionRecord};
+use warren_store::{ReadError, VersionRecord, WriteError};
 
 use super::{
     Identity, is_shared, latest_of_workspace,
@@ -169,12 +169,13 @@ pub(super) async fn put_memory(
     latest: &VersionRecord,
 ) -> Result<(), StartFailure> {
     let store = &shared.parts.store;
-    let putting = async {
+    let putting: Result<(), WriteError> = async {
         let memory = Memory::open(&identity.partition, latest.memory.as_ref(), store.blobs.as_ref()).await?;
         let contents = memory.contents(&identity.partition, store.blobs.as_ref()).await?;
-        memory::put(identity.session, contents, store.transcripts.as_ref()).await
-    };
-    putting.await.map_err(|error| failed(&error))
+        memory::put(identity.session, identity.fence, contents, store.transcripts.as_ref()).await
+    }
+    .await;
+    putting.map_err(|error| failed(&error))
 }
 
 pub(super) async fn latest(identity: &Identity, shared: &Shared) -> Result<Option<VersionRecord>, ReadError> {

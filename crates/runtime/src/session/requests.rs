@@ -3,8 +3,8 @@
 use tokio::sync::oneshot;
 use warren_agents::Prompt;
 use warren_domain::{
-    ApprovalResolution, BlockId, Command, ErrorCode, EventBody, Rejection, RunId, RunInput, RunOptions,
-    RunStatus, SessionChanges, Start, WhenBusy,
+    ApprovalId, ApprovalResolution, BlockId, Command, ErrorCode, EventBody, Fence, Rejection, RunId,
+    RunInput, RunOptions, RunStatus, SessionChanges, Start, WhenBusy,
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
@@ -25,6 +25,8 @@ pub(crate) enum Request {
     Requeue(RunId, RunChange, Reply<()>),
     Drop(RunId, String, Reply<()>),
     Resolve(Box<ApprovalResolution>, Reply<()>),
+    /// Takes back the rule that the answer to an approval granted; who says so.
+    WithdrawRule(ApprovalId, String, Reply<()>),
     Import(Box<Imported>, Reply<()>),
     Leave(Leave, Reply<()>),
     StartSandbox(Reply<()>),
@@ -34,6 +36,8 @@ pub(crate) enum Request {
     Visit(Visit),
     /// Gives the running agent a message that another run's log has. Nothing is queued: only replays do that.
     Tell(Prompt, Reply<()>),
+    /// Another server has taken over the lease with this fence.
+    Lost(Fence),
     /// Only to have an owner: one that picks up what an earlier one left.
     PickUp(Reply<()>),
 }
@@ -78,11 +82,14 @@ impl Request {
             Request::Interrupt(_, reply) => drop(reply.send(Err(error))),
             Request::Report(reply) => drop(reply.send(Err(error))),
             Request::Errand(errand) => errand.refuse(error),
+            // Nobody waits for an answer.
+            Request::Lost(_) => {}
             Request::Visit(visit) => visit.refuse(error),
             Request::Update(_, reply)
             | Request::Requeue(_, _, reply)
             | Request::Drop(_, _, reply)
             | Request::Resolve(_, reply)
+            | Request::WithdrawRule(_, _, reply)
             | Request::Import(_, reply)
             | Request::Leave(_, reply)
             | Request::StartSandbox(reply)
@@ -119,10 +126,13 @@ impl Leave {
 impl SessionTask {
     pub(super) async fn on_request(&mut self, request: Request) -> Result<(), RecordError> {
         // Looking at it is no work: else whoever polls would keep it for ever.
-        if !matches!(request, Request::Report(_) | Request::Visit(Visit::Reach(_))) {
+        if !matches!(request, Request::Report(_) | Request::Lost(_) | Request::Visit(Visit::Reach(_))) {
             self.deadlines.touch();
         }
         match request {
+            Request::Lost(fence) if fence == self.recorder.fence => Err(RecordError::Lost),
+            // Of an earlier owner.
+            Request::Lost(_) => Ok(()),
             Request::Send(message, reply) => {
                 let result = self.on_send(*message).await;
                 answer(reply, result)
@@ -145,6 +155,10 @@ impl SessionTask {
             }
             Request::Resolve(resolution, reply) => {
                 let result = self.on_resolve(*resolution).await;
+                answer(reply, result)
+            }
+            Request::WithdrawRule(approval, by, reply) => {
+                let result = self.on_withdraw_rule(approval, by).await;
                 answer(reply, result)
             }
             Request::Import(imported, reply) => {
@@ -368,8 +382,8 @@ impl SessionTask {
             }
             Leave::Erase => {
                 // While nobody else can own it: a message that comes now must not bring it back.
-                let erased = self.shared.parts.live.erase(self.identity.session).await;
-                erased.map_err(RecordError::Read)?;
+                let erased = self.shared.parts.live.erase(self.identity.session, self.identity.fence).await;
+                erased.map_err(RecordError::Write)?;
                 Next::Gone
             }
             Leave::Unload(_) | Leave::Drain => {
@@ -464,6 +478,11 @@ pub(super) fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(
                 hint: Some("`GET /api/build/limit` says when there will be more".to_owned()),
             })));
             Ok(())
+        }
+        // Whoever asked finds out who has it now.
+        Err(Failure::Fatal(error)) if error.is_not_ours() => {
+            drop(reply);
+            Err(error)
         }
         Err(Failure::Fatal(error)) => {
             drop(reply.send(Err(SessionError::Internal {

@@ -17,7 +17,7 @@ use super::{
     versions::Prepared,
 };
 use crate::{
-    api::{SessionError, damaged},
+    api::{SessionError, not_read},
     places::Part,
     recorder::RecordError,
     workspaces::Closed,
@@ -132,7 +132,8 @@ impl SessionTask {
             return Ok(Err(error));
         }
         let transcripts = self.shared.parts.store.transcripts.as_ref();
-        memory::put(session, contents, transcripts).await.map_err(RecordError::Read)?;
+        let put = memory::put(session, self.identity.fence, contents, transcripts).await;
+        put.map_err(RecordError::Write)?;
         let (mut drafts, changes) = self.files.become_these(&listed);
         let next = self.recorder.state.version.next();
         drafts.extend(self.artifacts_become(outputs, drafts.len(), next));
@@ -171,8 +172,8 @@ impl SessionTask {
         }
         let (partition, parts) = (&self.identity.partition, &self.shared.parts);
         let memory = Memory::open(partition, target.memory.as_ref(), parts.store.blobs.as_ref()).await;
-        let memory = memory.map_err(damaged)?;
-        let contents = memory.contents(partition, parts.store.blobs.as_ref()).await.map_err(damaged)?;
+        let memory = memory.map_err(not_read)?;
+        let contents = memory.contents(partition, parts.store.blobs.as_ref()).await.map_err(not_read)?;
         let tree = tree_id(target.tree.as_ref())
             .map_err(|error| SessionError::internal("read the version", error))?;
         let listed = workspace_files(&parts.snapshots, partition, tree).await?;
@@ -224,7 +225,7 @@ pub(crate) async fn workspace_files(
     partition: &warren_domain::Partition,
     tree: TreeId,
 ) -> Result<BTreeMap<String, FileStat>, SessionError> {
-    let all = snapshots.diff(partition, TreeId::empty(), tree, usize::MAX).await.map_err(damaged)?;
+    let all = snapshots.diff(partition, TreeId::empty(), tree, usize::MAX).await.map_err(not_read)?;
     let files = all.differences.into_iter().filter_map(|difference| {
         let path = in_workspace(&difference.path).filter(|path| !is_within(path, DEFAULT_EXCLUDES))?;
         let item = difference.after?;

@@ -1,12 +1,12 @@
 //! Carries out a run: from its first entry to its last.
 
-use std::time::Duration;
+use std::{ops::ControlFlow, time::Duration};
 
 use tokio::time::Instant;
 use warren_agents::{Adapter, Launch, LaunchError, LaunchRequest, Prompt};
 use warren_domain::{
     BlobHash, BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, Head, OpenBlocks, Outcome,
-    Rejection, RunId, RunOptions, RunStatus, Usage, Version,
+    Rejection, RunId, RunOptions, RunStatus, Seq, Usage, Version,
 };
 use warren_models::{Budget, BudgetLimits, Charge};
 use warren_store::{Change, ReadError, RunRecord, SessionUpdate};
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     options::Program,
-    recorder::{RecordError, for_each_event},
+    recorder::{RecordError, for_each_event_after},
     spaces,
 };
 
@@ -191,7 +191,7 @@ impl SessionTask {
         let mut launch = adapter.launch(&request).map_err(|error| not_launched(&error))?;
         put_before_path(&mut launch, adapter.program(), ready);
         let budget = self.money(&options).await.map_err(|error| agent_error(chain(&error)))?;
-        ready.calls.limit_to(budget);
+        ready.calls.limit_to(record.run_id, budget);
         // Calls are admitted before the agent can make one.
         ready.belong_to(Some(record.run_id));
         let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);
@@ -308,19 +308,22 @@ impl SessionTask {
 
     /// A run whose owner is gone: nobody can carry it on.
     pub(super) async fn fail_cut_run(&mut self, run: RunId) -> Result<(), RecordError> {
+        let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
+        let Some(record) = found.map_err(RecordError::Read)? else { return Ok(()) };
         let (mut blocks, mut usage) = (OpenBlocks::default(), Usage::default());
         let log = self.shared.parts.store.log.clone();
-        for_each_event(log.as_ref(), self.identity.session, |event: Event| {
+        // What is before the entry that announced it is not the run's.
+        let before = Seq(record.seq.0.saturating_sub(1));
+        for_each_event_after(log.as_ref(), self.identity.session, before, |event: Event| {
             if event.run_id == Some(run) {
                 blocks.apply(&event.conversation_id, &event.body);
                 if let EventBody::ModelCalled(called) = &event.body {
                     usage.add(&called.usage);
                 }
             }
+            ControlFlow::Continue(())
         })
         .await?;
-        let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
-        let Some(record) = found.map_err(RecordError::Read)? else { return Ok(()) };
         let outcome = Outcome::Failed {
             code: ErrorCode::ServerRestarted,
             message: "the server stopped during the run".to_owned(),

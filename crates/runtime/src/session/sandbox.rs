@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use tokio::{sync::mpsc, time::Instant};
-use tokio_util::sync::DropGuard;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use warren_domain::{
     Diagnostics, Draft, ErrorCode, EventBody, Head, SandboxState, SandboxStatus, SessionRuntimeState,
     Timestamp,
@@ -17,10 +17,11 @@ use super::{
     outside::Outside,
     rebuild::{Workspace, make_lasting},
     signal::{Healthy, Signal},
-    start::{StartFailure, Started, start},
+    start::{Queued, StartFailure, Started, start},
     transcripts::TranscriptKeeper,
 };
 use crate::{
+    admission::{Admitted, Position},
     api::{SandboxReport, SessionError},
     figures::Held,
     options::{Directories, Program},
@@ -47,6 +48,9 @@ pub(super) struct Starting {
     id: SandboxId,
     restart_count: u32,
     since: Timestamp,
+    /// Where it stands while others must end first, and since when.
+    queued: Option<(Position, Instant)>,
+    call_off: CancellationToken,
     /// Told when it is ready, or cannot be made.
     pub(super) waiting: Vec<Reply<()>>,
 }
@@ -66,6 +70,7 @@ pub(super) struct Ready {
     tasks: Tasks,
     _until_dropped: DropGuard,
     _inside: Inside,
+    admitted: Admitted,
     _counted: Held,
 }
 
@@ -76,7 +81,29 @@ pub(super) struct History {
     events: VecDeque<serde_json::Value>,
 }
 
+impl Starting {
+    fn message(&self) -> String {
+        match self.queued {
+            Some((Position { place, of }, _)) => format!("Waiting for a free sandbox: place {place} of {of}"),
+            None => "Starting sandbox…".to_owned(),
+        }
+    }
+}
+
 impl SandboxSlot {
+    /// Waits until the sandbox is asked to give way to others. Never, if there is none. Cancel-safe.
+    pub(super) async fn asked_to_give_way(&self) {
+        match self {
+            SandboxSlot::Ready(ready) => ready.admitted.asked_to_give_way().await,
+            SandboxSlot::None | SandboxSlot::Starting(_) => std::future::pending().await,
+        }
+    }
+
+    /// It waits for others to end.
+    pub(super) fn is_queued(&self) -> bool {
+        matches!(self, SandboxSlot::Starting(starting) if starting.queued.is_some())
+    }
+
     /// What clients see.
     pub(super) fn state(&self) -> Option<SandboxState> {
         match self {
@@ -86,7 +113,7 @@ impl SandboxSlot {
                 status: SandboxStatus::Starting,
                 restart_count: starting.restart_count,
                 last_health_check: starting.since.as_millis(),
-                status_message: Some("Starting sandbox…".to_owned()),
+                status_message: Some(starting.message()),
                 isolation: None,
             }),
             SandboxSlot::Ready(ready) => Some(SandboxState {
@@ -146,11 +173,19 @@ impl SessionTask {
     pub(super) async fn start_sandbox(&mut self, restart_count: u32) -> Result<(), RecordError> {
         let env = &self.shared.parts.env;
         let id = SandboxId(format!("sbx-{}", env.uuid().simple()));
-        let starting = Starting { id: id.clone(), restart_count, since: env.now(), waiting: Vec::new() };
+        let queued = Queued { ticket: self.shared.admission.join(), call_off: CancellationToken::new() };
+        let starting = Starting {
+            id: id.clone(),
+            restart_count,
+            since: env.now(),
+            queued: None,
+            call_off: queued.call_off.clone(),
+            waiting: Vec::new(),
+        };
         self.sandbox = SandboxSlot::Starting(starting);
         self.record_status(None).await?;
         let head = self.recorder.state.head;
-        let start = start(id, self.identity.clone(), self.shared.clone(), self.sender.clone(), head);
+        let start = start(id, queued, self.identity.clone(), self.shared.clone(), self.sender.clone(), head);
         let sender = self.sender.clone();
         self.shared.parts.tasks.spawn_to_end(TaskKind::Sandbox, async move {
             let result = start.await;
@@ -158,6 +193,50 @@ impl SessionTask {
             let _ = sender.send(Signal::Started(Box::new(result))).await;
         });
         Ok(())
+    }
+
+    /// The sandbox must wait. A run that waits for it does not use up its time.
+    pub(super) async fn on_queued(&mut self, id: &SandboxId, position: Position) -> Result<(), RecordError> {
+        let SandboxSlot::Starting(starting) = &mut self.sandbox else { return Ok(()) };
+        if starting.id != *id {
+            return Ok(());
+        }
+        let since = starting.queued.map_or_else(Instant::now, |(_, since)| since);
+        starting.queued = Some((position, since));
+        self.record_status(None).await
+    }
+
+    /// It is the sandbox's turn.
+    pub(super) async fn on_admitted(&mut self, id: &SandboxId) -> Result<(), RecordError> {
+        let SandboxSlot::Starting(starting) = &mut self.sandbox else { return Ok(()) };
+        if starting.id != *id {
+            return Ok(());
+        }
+        if let (Some((_, since)), Some(run)) = (starting.queued.take(), &mut self.run) {
+            run.has_waited(since);
+        }
+        self.record_status(None).await
+    }
+
+    /// Ends the wait for a sandbox that nobody needs any more, and says when the sandbox is idle.
+    pub(super) fn settle_place(&mut self) {
+        let is_needed = self.run.is_some()
+            || self.leaving.is_some()
+            || !self.errands.is_empty()
+            || !self.recorder.state.queue.is_empty();
+        match &self.sandbox {
+            SandboxSlot::Starting(starting)
+                if starting.queued.is_some() && starting.waiting.is_empty() && !is_needed =>
+            {
+                starting.call_off.cancel();
+            }
+            SandboxSlot::Ready(ready) if is_needed => {
+                ready.admitted.busy();
+                self.deadlines.take_your_time();
+            }
+            SandboxSlot::Ready(ready) => ready.admitted.idle(),
+            SandboxSlot::None | SandboxSlot::Starting(_) => {}
+        }
     }
 
     pub(super) async fn on_started(
@@ -181,6 +260,7 @@ impl SessionTask {
                     tasks: started.tasks,
                     _until_dropped: started.until_dropped,
                     _inside: started.inside,
+                    admitted: started.admitted,
                     _counted: Held::sandbox(),
                 }));
                 self.record_status(None).await?;
@@ -195,6 +275,14 @@ impl SessionTask {
                 self.launch_agent().await?;
                 self.run_errands().await?;
                 self.start_next().await
+            }
+            // A message came after it was called off.
+            Err(_) if starting.call_off.is_cancelled() && (self.run.is_some() || !waiting.is_empty()) => {
+                self.start_sandbox(restart_count).await?;
+                if let SandboxSlot::Starting(starting) = &mut self.sandbox {
+                    starting.waiting = waiting;
+                }
+                Ok(())
             }
             Err(failure) => {
                 self.record_terminated(&failure.message).await?;
@@ -228,6 +316,7 @@ impl SessionTask {
                     message: format!("the sandbox was stopped while it started: {why}"),
                     hint: None,
                 };
+                starting.call_off.cancel();
                 starting.waiting.into_iter().for_each(|reply| drop(reply.send(Err(error()))));
                 self.errands.drain(..).for_each(|errand| errand.refuse(error()));
                 self.end_what_starts().await;
@@ -280,15 +369,24 @@ impl SessionTask {
         }
     }
 
-    /// Ends the sandbox without recording anything: the log cannot be written any more.
-    pub(super) async fn abandon(&mut self) {
+    /// Ends the sandbox without recording anything: the log cannot be written any more. What the agent remembers is saved
+    /// only if the session is still ours.
+    pub(super) async fn abandon(&mut self, why: &RecordError) {
         if let SandboxSlot::Ready(ready) = std::mem::replace(&mut self.sandbox, SandboxSlot::None) {
-            self.dismantle(&ready).await;
+            if why.is_not_ours() {
+                self.take_down(&ready).await;
+            } else {
+                self.dismantle(&ready).await;
+            }
         }
     }
 
     async fn dismantle(&self, ready: &Ready) {
         ready.transcripts.flush().await;
+        self.take_down(ready).await;
+    }
+
+    async fn take_down(&self, ready: &Ready) {
         ready.tasks.cancel();
         self.terminate(&ready.sandbox).await;
     }
@@ -366,6 +464,12 @@ impl SessionTask {
             }
             LimitHit::HostDisk { free_bytes, floor_bytes } => {
                 format!("the host has {free_bytes} bytes of disk left and keeps {floor_bytes} free")
+            }
+            LimitHit::Inodes { used_inodes, limit_inodes } => {
+                format!("the sandbox holds {used_inodes} files and directories and may hold {limit_inodes}")
+            }
+            LimitHit::HostInodes { free_inodes, floor_inodes } => {
+                format!("the host's file system has {free_inodes} inodes left and keeps {floor_inodes} free")
             }
             LimitHit::TreeTooDeep => "directories are nested too deeply to be measured".to_owned(),
         };

@@ -9,7 +9,7 @@ use super::{
     SessionTask, agent::AgentExit, agent::Line, artifacts::Looked, files::Seen, outside::Decided,
     start::Started,
 };
-use crate::recorder::RecordError;
+use crate::{admission::Position, recorder::RecordError};
 
 /// How many signals may wait. When full, whoever sends waits too: the agent's output backs up into the sandbox.
 pub(super) const SIGNALS: usize = 256;
@@ -18,6 +18,10 @@ pub(super) const SIGNALS: usize = 256;
 pub(super) enum Signal {
     /// A sandbox answered, or could not be made.
     Started(Box<Result<Started, super::start::StartFailure>>),
+    /// A sandbox waits for others to end.
+    Queued(SandboxId, Position),
+    /// A sandbox that waited is being made.
+    Admitted(SandboxId),
     /// The agent of a run printed a line.
     Line(RunId, Line),
     /// The agent of a run is gone.
@@ -55,6 +59,8 @@ impl SessionTask {
     pub(super) async fn on_signal(&mut self, signal: Signal) -> Result<(), RecordError> {
         match signal {
             Signal::Started(result) => self.on_started(*result).await,
+            Signal::Queued(id, position) => self.on_queued(&id, position).await,
+            Signal::Admitted(id) => self.on_admitted(&id).await,
             Signal::Line(run, line) => self.on_lines(run, line).await,
             Signal::Exited(run, exit) => self.on_exited(run, exit).await,
             Signal::Called(exchange) => self.on_called(*exchange).await,

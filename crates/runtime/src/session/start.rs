@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::Cursor, path::PathBuf, sync::Arc};
 
 use tokio::sync::mpsc;
-use tokio_util::sync::DropGuard;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use warren_agents::{Adapter, LayoutFile, LayoutRequest, ModelApi, ModelEndpoint, Place};
 use warren_domain::{AgentProfile, ErrorCode, Head, RunOptions};
 use warren_env::{TaskKind, Tasks};
@@ -25,9 +25,10 @@ use super::{
     transcripts::{TranscriptKeeper, put_back},
 };
 use crate::{
+    admission::{Admitted, Ticket},
     api::SessionError,
     options::{Packages, Program, Shared},
-    places::Places,
+    places::{Places, Strays},
     template::{Given, Template},
     workspaces::Inside,
 };
@@ -83,6 +84,8 @@ pub(super) struct Started {
     pub(super) until_dropped: DropGuard,
     /// Counted among those who work in its workspace.
     pub(super) inside: Inside,
+    /// Counted among the sandboxes that run.
+    pub(super) admitted: Admitted,
 }
 
 /// Why there is no sandbox.
@@ -121,14 +124,57 @@ impl From<StartError> for StartFailure {
     }
 }
 
-/// Makes a sandbox for a session and gets it ready: mounts, files of the profile, transcripts, model endpoint, watchers.
+/// A start that waits for its turn.
+pub(super) struct Queued {
+    pub(super) ticket: Ticket,
+    /// Ends the wait. Later it has no effect.
+    pub(super) call_off: CancellationToken,
+}
+
+impl Queued {
+    /// Waits for a place among the running sandboxes, unless the start is called off.
+    async fn admitted(
+        self,
+        id: &SandboxId,
+        signals: &mpsc::Sender<Signal>,
+    ) -> Result<Admitted, StartFailure> {
+        let mut position = None;
+        loop {
+            let step = tokio::select! {
+                step = self.ticket.next(position) => step,
+                () = self.call_off.cancelled() => {
+                    let message = "nobody needs it any more: it waited for a free sandbox".to_owned();
+                    return Err(StartFailure { code: ErrorCode::SandboxError, message, hint: None });
+                }
+            };
+            // The session may be gone by now; then nobody wants to know.
+            match step {
+                Ok(admitted) => {
+                    if position.is_some() {
+                        let _ = signals.send(Signal::Admitted(id.clone())).await;
+                    }
+                    return Ok(admitted);
+                }
+                Err(moved) => {
+                    position = Some(moved);
+                    let _ = signals.send(Signal::Queued(id.clone(), moved)).await;
+                }
+            }
+        }
+    }
+}
+
+/// Makes a sandbox for a session, when it is its turn, and gets it ready: mounts, files of the profile, transcripts, model
+/// endpoint, watchers.
 pub(super) async fn start(
     id: SandboxId,
+    queued: Queued,
     identity: Identity,
     shared: Arc<Shared>,
     signals: mpsc::Sender<Signal>,
     head: Head,
 ) -> Result<Started, StartFailure> {
+    let admitted = queued.admitted(&id, &signals).await?;
     let adapter = find_adapter(&identity)?;
     let profile = load_profile(&identity, &shared).await?;
     let layout = layout(adapter, &profile, &identity, &shared).await?;
@@ -138,6 +184,10 @@ pub(super) async fn start(
     let uid = uid_of(&identity, &shared).await?;
     // Until its files are there and one more is counted: nobody else makes or replaces them meanwhile.
     let door = shared.workspaces.close(identity.workspace).await;
+    if !places.is_workspace_known() {
+        let (strays, now) = (Strays::of(&shared.options.directory), shared.parts.env.now());
+        on_disk(move || strays.set_aside_of(uid, now)).await?;
+    }
     let rebuild = Rebuild { identity: &identity, shared: &shared, places: &places, head, uid };
     let rebuilt = match shared.parts.backend.files() {
         FilesAt::Host => Some(rebuild.run().await?),
@@ -177,6 +227,7 @@ pub(super) async fn start(
         tasks,
         until_dropped,
         inside,
+        admitted,
     })
 }
 
@@ -350,7 +401,7 @@ async fn furnish(
     watch_files(guest, tasks, signals.clone()).await?;
     previews::watch(guest, own_ports(), tasks, signals).await?;
     let store = shared.parts.store.transcripts.clone();
-    let keeper = TranscriptKeeper::start(identity.session, plan, guest.clone(), store, tasks);
+    let keeper = TranscriptKeeper::start(identity, plan, guest.clone(), store, tasks);
     Ok((calls, keeper))
 }
 

@@ -1,8 +1,8 @@
 //! What lists show of a session that somebody owns.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use warren_domain::{Head, RunId, SessionRuntimeState};
+use warren_domain::{Fence, Head, RunId, SessionRuntimeState};
 
 use super::SessionTask;
 use crate::traffic::Traffic;
@@ -11,6 +11,8 @@ use crate::traffic::Traffic;
 #[derive(Debug, Default)]
 pub(crate) struct StatusCell {
     shown: Mutex<Status>,
+    /// The lease under which its owner works, once it has taken charge.
+    fence: OnceLock<Fence>,
     /// Written by others, read by the owner.
     pub(crate) traffic: Traffic,
 }
@@ -29,7 +31,17 @@ impl StatusCell {
     pub(crate) fn loaded() -> Self {
         let runtime = SessionRuntimeState { is_loaded: true, sandbox: None };
         let status = Status { runtime, running: None, is_dirty: false };
-        Self { shown: Mutex::new(status), traffic: Traffic::default() }
+        Self { shown: Mutex::new(status), ..Self::default() }
+    }
+
+    /// The owner has taken charge under this lease. An owner has one lease only.
+    pub(crate) fn owned_under(&self, fence: Fence) {
+        self.fence.get_or_init(|| fence);
+    }
+
+    /// The lease under which the owner works.
+    pub(crate) fn fence(&self) -> Option<Fence> {
+        self.fence.get().copied()
     }
 
     pub(crate) fn get(&self) -> Status {

@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
     io::Cursor,
+    ops::ControlFlow,
     sync::Arc,
     time::Duration,
 };
@@ -14,11 +15,13 @@ use tokio::{
     time::Instant,
 };
 use warren_agents::{Growth, TranscriptName, TranscriptPlan};
-use warren_domain::SessionId;
+use warren_domain::{Fence, SessionId};
 use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{FileKind, FilePath, ListRequest, ReadRequest, Root, WriteHow, WriteRequest};
 use warren_sandbox::Guest;
-use warren_store::{ReadError, Transcripts};
+use warren_store::{ReadError, Transcripts, WriteError};
+
+use super::Identity;
 
 /// At most this much of one transcript is saved at a time.
 const STEP: u64 = 4 << 20;
@@ -52,6 +55,8 @@ pub(super) struct TranscriptKeeper {
 
 struct Keeper {
     session: SessionId,
+    /// The lease under which the sandbox runs.
+    fence: Fence,
     plan: Box<dyn TranscriptPlan>,
     guest: Guest,
     store: Arc<dyn Transcripts>,
@@ -90,7 +95,7 @@ pub(super) enum PutBackError {
 impl TranscriptKeeper {
     /// Starts the task that saves what `plan` names.
     pub(super) fn start(
-        session: SessionId,
+        owned: &Identity,
         plan: Box<dyn TranscriptPlan>,
         guest: Guest,
         store: Arc<dyn Transcripts>,
@@ -98,7 +103,8 @@ impl TranscriptKeeper {
     ) -> Self {
         // Full means that a save is about to begin anyway.
         let (nudges, inbox) = mpsc::channel(1);
-        let keeper = Keeper { session, plan, guest, store, saved: HashMap::new() };
+        let (session, fence) = (owned.session, owned.fence);
+        let keeper = Keeper { session, fence, plan, guest, store, saved: HashMap::new() };
         tasks.spawn(TaskKind::Sandbox, keeper.run(inbox));
         Self { nudges }
     }
@@ -142,7 +148,9 @@ impl Keeper {
                     Ok(None) | Err(_) => break,
                 }
             }
-            self.save_all().await;
+            if let ControlFlow::Break(()) = self.save_all().await {
+                return;
+            }
             rested = Instant::now() + PAUSE;
             if let Some(done) = waiting {
                 // Whoever waited may be gone.
@@ -151,7 +159,8 @@ impl Keeper {
         }
     }
 
-    async fn save_all(&mut self) {
+    /// Saves what is new. Breaks off for good when somebody else has the session.
+    async fn save_all(&mut self) -> ControlFlow<()> {
         for (name, found) in look(&self.guest, self.plan.as_ref()).await {
             if matches!(name, TranscriptName::Other(_)) && found.len > LONGEST_OTHER {
                 continue;
@@ -159,37 +168,46 @@ impl Keeper {
             let name = name.stored();
             let saved = self.saved.get(&name).copied().unwrap_or_default();
             match found.growth {
-                Growth::Appended => self.save_more(&name, &found, saved.len).await,
+                Growth::Appended => self.save_more(&name, &found, saved.len).await?,
                 Growth::Rewritten if (found.len, found.mtime_ns) == (saved.len, saved.mtime_ns) => {}
-                Growth::Rewritten => self.save_more(&name, &found, 0).await,
+                Growth::Rewritten => self.save_more(&name, &found, 0).await?,
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Saves what one file has from `at` on, in steps.
-    async fn save_more(&mut self, name: &str, found: &Found, at: u64) {
+    async fn save_more(&mut self, name: &str, found: &Found, at: u64) -> ControlFlow<()> {
         // Shorter than what is saved: the agent began it anew.
         let mut at = if found.len < at { 0 } else { at };
         while at < found.len.min(LONGEST) {
             let wanted = (found.len - at).min(STEP);
             let path = FilePath::new(Root::Home, found.path.clone());
-            let Some(bytes) = read(&self.guest, path, at, wanted).await else { return };
+            let Some(bytes) = read(&self.guest, path, at, wanted).await else { break };
             let len = bytes.len() as u64;
             if len == 0 {
-                return;
+                break;
             }
-            if let Err(error) = self.store.write_transcript(self.session, name, at, bytes).await {
-                self.complain(&error);
-                return;
+            match self.store.write_transcript(self.session, self.fence, name, at, bytes).await {
+                Ok(()) => {}
+                Err(error @ WriteError::Fenced { .. }) => {
+                    self.complain(&error);
+                    return ControlFlow::Break(());
+                }
+                Err(error @ WriteError::Failed(_)) => {
+                    self.complain(&error);
+                    break;
+                }
             }
             at += len;
             self.saved.insert(name.to_owned(), Saved { len: at, mtime_ns: found.mtime_ns });
         }
+        ControlFlow::Continue(())
     }
 
-    fn complain(&self, error: &ReadError) {
+    fn complain(&self, error: &(dyn std::error::Error + 'static)) {
         let session = self.session;
-        tracing::error!(%session, error = error as &dyn std::error::Error, "a transcript was not saved");
+        tracing::error!(%session, error, "a transcript was not saved");
     }
 }
 
@@ -266,9 +284,10 @@ pub(super) async fn load_state(
 
 /// Keeps it.
 pub(super) async fn save_state(
-    session: SessionId,
+    owned: &Identity,
     state: &Value,
     store: &dyn Transcripts,
-) -> Result<(), ReadError> {
-    store.write_transcript(session, STATE, 0, Bytes::from(state.to_string())).await
+) -> Result<(), WriteError> {
+    let bytes = Bytes::from(state.to_string());
+    store.write_transcript(owned.session, owned.fence, STATE, 0, bytes).await
 }

@@ -20,6 +20,10 @@ const GUEST: GroupLimits = GroupLimits { memory_bytes: 256 << 20, cpu_millis: 10
 /// Over which time a CPU limit is measured.
 const CPU_PERIOD_MICROS: u64 = 100_000;
 
+/// Version 1: buffers of sockets may take this part of the memory limit beside it, and at least so many bytes.
+const SOCKET_SHARE: u64 = 8;
+const SOCKET_BYTES: u64 = 16 << 20;
+
 struct GroupLimits {
     memory_bytes: u64,
     cpu_millis: u32,
@@ -89,6 +93,25 @@ impl Group {
         self.layout.hierarchies.iter().try_for_each(|hierarchy| self.write_limits(hierarchy, "agent", &agent))
     }
 
+    /// Returns the processes of the guest and the agent. Empty once the group is gone.
+    pub(crate) fn pids(&self) -> Vec<Pid> {
+        let Some(hierarchy) = self.layout.hierarchies.iter().find(|hierarchy| hierarchy.splits()) else {
+            return Vec::new();
+        };
+        ["guest", "agent"].iter().flat_map(|member| pids(&self.member(hierarchy, member))).collect()
+    }
+
+    /// Returns the CPU time used so far, or `None` where nothing counts it.
+    pub(crate) fn cpu_nanos(&self) -> Option<u64> {
+        let hierarchy = self.layout.hierarchies.iter().find(|hierarchy| hierarchy.cpuacct)?;
+        let top = self.top(hierarchy);
+        if self.layout.version == 2 {
+            let text = fs::read_to_string(top.join("cpu.stat")).ok()?;
+            return keyed(&text, "usage_usec").map(|micros| micros * 1000);
+        }
+        number(&top.join("cpuacct.usage"))
+    }
+
     /// Moves the calling process in, as the guest.
     pub(crate) fn join_guest(&self) -> io::Result<()> {
         for hierarchy in &self.layout.hierarchies {
@@ -112,7 +135,8 @@ impl Group {
 
     /// What the guest and the agent use together. A file that cannot be read is a number that is not known.
     pub(crate) fn usage(&self) -> Usage {
-        let mut usage = Usage::default();
+        let cpu_seconds = self.cpu_nanos().map(|nanos| nanos as f64 / 1e9);
+        let mut usage = Usage { cpu_seconds, ..Usage::default() };
         for hierarchy in &self.layout.hierarchies {
             let top = self.top(hierarchy);
             if hierarchy.memory {
@@ -122,9 +146,6 @@ impl Group {
             }
             if hierarchy.pids {
                 usage.pids = number(&top.join("pids.current"));
-            }
-            if hierarchy.cpuacct {
-                usage.cpu_seconds = self.cpu_seconds(&top);
             }
         }
         usage
@@ -207,13 +228,10 @@ impl Group {
         let directory = self.member(hierarchy, member);
         let quota = u64::from(limits.cpu_millis.max(10)) * CPU_PERIOD_MICROS / 1000;
         if hierarchy.memory {
-            let memory = limits.memory_bytes.to_string();
-            write(&directory, self.either("memory.limit_in_bytes", "memory.max"), &memory)?;
-            // Not every kernel accounts swap; where it does, swap must not stretch the limit.
-            let _ = match self.layout.version {
-                2 => write(&directory, "memory.swap.max", "0"),
-                _ => write(&directory, "memory.memsw.limit_in_bytes", &memory),
-            };
+            match self.layout.version {
+                2 => write_memory_v2(&directory, limits.memory_bytes)?,
+                _ => write_memory_v1(&directory, limits.memory_bytes)?,
+            }
         }
         if hierarchy.cpu && self.layout.version == 2 {
             write(&directory, "cpu.max", &format!("{quota} {CPU_PERIOD_MICROS}"))?;
@@ -236,13 +254,33 @@ impl Group {
             })
             .sum()
     }
+}
 
-    fn cpu_seconds(&self, top: &Path) -> Option<f64> {
-        if self.layout.version == 2 {
-            let text = fs::read_to_string(top.join("cpu.stat")).ok()?;
-            return keyed(&text, "usage_usec").map(|micros| micros as f64 / 1e6);
-        }
-        number(&top.join("cpuacct.usage")).map(|nanos| nanos as f64 / 1e9)
+/// Version 2 charges buffers of sockets as memory.
+fn write_memory_v2(directory: &Path, bytes: u64) -> io::Result<()> {
+    write(directory, "memory.max", &bytes.to_string())?;
+    write_if_there(directory, "memory.swap.max", "0")
+}
+
+/// Memory and swap together must never be limited to less than memory alone, whether the limit is raised or lowered.
+/// Buffers of TCP and UDP sockets are charged to a counter of their own, and only once it has a limit.
+fn write_memory_v1(directory: &Path, bytes: u64) -> io::Result<()> {
+    const WITH_SWAP: &str = "memory.memsw.limit_in_bytes";
+    let limit = bytes.to_string();
+    if number(&directory.join(WITH_SWAP)).is_some_and(|now| now < bytes) {
+        write(directory, WITH_SWAP, &limit)?;
+    }
+    write(directory, "memory.limit_in_bytes", &limit)?;
+    write_if_there(directory, WITH_SWAP, &limit)?;
+    let sockets = (bytes / SOCKET_SHARE).max(SOCKET_BYTES);
+    write_if_there(directory, "memory.kmem.tcp.limit_in_bytes", &sockets.to_string())
+}
+
+/// Not every kernel accounts swap and sockets. A kernel that does must take the limit.
+fn write_if_there(directory: &Path, file: &str, value: &str) -> io::Result<()> {
+    match write(directory, file, value) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        written => written,
     }
 }
 
@@ -282,5 +320,79 @@ fn remove_directory(directory: &Path, deadline: Instant) -> io::Result<()> {
             }
             done => return done,
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    /// A layout with one hierarchy that limits memory alone, below `base`.
+    fn memory_only(version: u8, base: &Path) -> Arc<Layout> {
+        let hierarchy = json!({
+            "base": base, "memory": true, "cpu": false, "cpuacct": false, "pids": false, "freezer": false,
+        });
+        let layout = serde_json::from_value(json!({ "version": version, "hierarchies": [hierarchy] }));
+        Arc::new(layout.expect("a layout"))
+    }
+
+    fn limits(memory_bytes: u64) -> Limits {
+        Limits { memory_bytes, ..Limits::default() }
+    }
+
+    #[test]
+    fn v2_memory_limits_are_written_as_they_are() {
+        let base = tempfile::tempdir().expect("a directory");
+        let agent = base.path().join("one/agent");
+        fs::create_dir_all(&agent).expect("made");
+        for file in ["memory.max", "memory.swap.max"] {
+            fs::write(agent.join(file), "").expect("a file");
+        }
+        let group = Group::named(memory_only(2, base.path()), "one".into());
+        for bytes in [2 * GIB, 8 * GIB, GIB] {
+            group.limit_agent(&limits(bytes)).expect("written");
+            let read = |file| fs::read_to_string(agent.join(file)).expect("a file");
+            assert!(read("memory.max").starts_with(&bytes.to_string()));
+            assert_eq!(read("memory.swap.max"), "0");
+        }
+    }
+
+    #[test]
+    fn v1_memory_limits_are_raised_lowered_and_repeated() {
+        let Some(layout) = Layout::detect(&format!("test-{}", std::process::id())).expect("a mount table")
+        else {
+            eprintln!("skipped: no control groups");
+            return;
+        };
+        let layout = Arc::new(layout);
+        let Some(memory) =
+            layout.hierarchies.iter().find(|hierarchy| hierarchy.memory && layout.version == 1)
+        else {
+            eprintln!("skipped: no version 1 of the memory controller");
+            return;
+        };
+        let group = Group::named(Arc::clone(&layout), "limits".into());
+        group.create().expect("made");
+        let agent = memory.base.join("limits/agent");
+        let mut found = Vec::new();
+        let wanted = [2 * GIB, 8 * GIB, 8 * GIB, GIB];
+        for bytes in wanted {
+            let written = group.limit_agent(&limits(bytes)).map_err(|error| error.to_string());
+            let read = |file| number(&agent.join(file));
+            found.push((
+                written,
+                read("memory.limit_in_bytes"),
+                read("memory.memsw.limit_in_bytes"),
+                read("memory.kmem.tcp.limit_in_bytes"),
+            ));
+        }
+        group.destroy(Duration::from_secs(2)).expect("removed");
+        layout.remove();
+        assert_eq!(found, wanted.map(|bytes| (Ok(()), Some(bytes), Some(bytes), Some(bytes / 8))));
     }
 }

@@ -17,6 +17,8 @@ pub struct Limits {
     pub pids: u32,
     /// What the writable directories may hold together. Beyond it [`LimitHit::Disk`] is reported.
     pub disk_bytes: u64,
+    /// How many files and directories they may hold together. Beyond it [`LimitHit::Inodes`] is reported.
+    pub inodes: u64,
     /// The largest single file. Beyond it a write fails with `EFBIG`.
     pub file_bytes: u64,
     /// The size of `/tmp`, which lives in memory. Beyond it a write fails with `ENOSPC`.
@@ -30,6 +32,7 @@ impl Default for Limits {
             cpu_millis: 1000,
             pids: 512,
             disk_bytes: 5 * GIB,
+            inodes: 500_000,
             file_bytes: 2 * GIB,
             tmp_bytes: 256 * MIB,
         }
@@ -46,8 +49,11 @@ pub struct Resources {
     pub cpu_seconds: Option<f64>,
     /// Processes and threads, the guest's included.
     pub pids: Option<u64>,
-    /// What the writable directories hold, as last measured.
+    /// What the writable directories hold, as last measured, and files without a name that are still open.
     pub disk_bytes: u64,
+    /// Files and directories, counted in the same way.
+    #[serde(default)]
+    pub inodes: u64,
     /// How many processes the kernel killed for lack of memory.
     pub oom_kills: u64,
 }
@@ -71,6 +77,22 @@ pub enum LimitHit {
         free_bytes: u64,
         /// What must be left.
         floor_bytes: u64,
+    },
+    /// The writable directories hold more files than they may.
+    #[serde(rename_all = "camelCase")]
+    Inodes {
+        /// How many they hold.
+        used_inodes: u64,
+        /// How many they may hold.
+        limit_inodes: u64,
+    },
+    /// The host's file system has nearly no inodes left, and this sandbox makes files on it.
+    #[serde(rename_all = "camelCase")]
+    HostInodes {
+        /// How many are left.
+        free_inodes: u64,
+        /// How many must be left.
+        floor_inodes: u64,
     },
     /// Directories are nested so deeply that what they hold cannot be measured.
     TreeTooDeep,

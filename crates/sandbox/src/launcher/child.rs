@@ -11,7 +11,7 @@ use std::{
 
 use rustix::{
     fd::{AsFd, AsRawFd, OwnedFd},
-    fs::MemfdFlags,
+    fs::{MemfdFlags, Mode},
     io::FdFlags,
     process::{Pid, Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit},
     thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid},
@@ -31,6 +31,9 @@ use crate::{
 
 /// Exit code of a child that could not become bubblewrap.
 const FAILED: i32 = 125;
+
+/// The umask of programs inside: the usual one.
+const PROGRAMS_UMASK: u32 = 0o022;
 
 /// What a child is forked with.
 pub(super) struct Parked<'a> {
@@ -111,6 +114,8 @@ fn become_sandbox(
     if parked.configure.own_uid {
         drop_to(start.uid).map_err(during("change to the workspace's uid"))?;
     }
+    // The server's own mask is for the server's own files.
+    rustix::process::umask(Mode::from_raw_mode(PROGRAMS_UMASK));
     // Changing the uid forgot it.
     die_with(parked.launcher)?;
     let inherited =

@@ -57,8 +57,8 @@ pub(crate) struct Mount {
 pub(crate) enum Report {
     /// Leftovers are gone, sandboxes can be started.
     Ready { swept: Swept },
-    /// A child was told to become this sandbox; `group` is the name of its control group.
-    Started { ticket: u64, group: Option<String> },
+    /// The child `pid` was told to become this sandbox; `group` is the name of its control group.
+    Started { ticket: u64, group: Option<String>, pid: i32 },
     /// A sandbox is gone: all its processes and its control groups.
     Exited { ticket: u64, code: Option<i32>, signal: Option<i32>, oom_kills: u64 },
     /// A child could not be had at all.

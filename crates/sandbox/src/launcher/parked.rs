@@ -33,10 +33,13 @@ const MAX_STATUS: usize = 4096;
 pub(super) struct Child {
     /// The child itself, later bubblewrap outside the sandbox.
     outer: OwnedFd,
-    /// PID 1 of the sandbox, once bubblewrap has told its number.
+    pid: Pid,
+    /// PID 1 of the sandbox, once bubblewrap has reported its PID.
     inner: Option<OwnedFd>,
-    /// Where bubblewrap tells it.
-    status: OwnedFd,
+    /// PID 1 was seen to have ended. Its descriptor is ready ever after, so it is not polled any more.
+    is_inner_gone: bool,
+    /// Where bubblewrap reports it; `None` after the end of the pipe, which is ready ever after too.
+    status: Option<OwnedFd>,
     /// What it has told so far.
     told: Vec<u8>,
     /// Where the child waits for orders.
@@ -93,7 +96,17 @@ impl Child {
             }),
             Fork::Parent(pid) => {
                 let outer = pidfd_open(pid, PidfdFlags::empty())?;
-                Ok(Self { outer, inner: None, status, told: Vec::new(), inbox, group, ended: None })
+                Ok(Self {
+                    outer,
+                    pid,
+                    inner: None,
+                    is_inner_gone: false,
+                    status: Some(status),
+                    told: Vec::new(),
+                    inbox,
+                    group,
+                    ended: None,
+                })
             }
         }
     }
@@ -120,19 +133,28 @@ impl Child {
         self.group.as_ref().map(|group| group.name().to_owned())
     }
 
-    /// What to wait for: news of the inner process, its end, and the outer one's.
+    /// The PID of the outer process.
+    pub(super) fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// What to wait for: news of the inner process, its end, and the outer one's. Nothing that has been seen already: the
+    /// outer process can outlive the inner one for long, for instance while it is stopped.
     pub(super) fn polls(&self) -> impl Iterator<Item = PollFd<'_>> {
-        let news = self.inner.as_ref().unwrap_or(&self.status);
+        let news = self.inner.as_ref().or(self.status.as_ref()).filter(|_| !self.is_inner_gone);
         let outer = self.ended.is_none().then_some(&self.outer);
-        [Some(news), outer].into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN))
+        [news, outer].into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN))
     }
 
     /// Kills the sandbox. The end is seen later, by [`Child::step`].
     pub(super) fn kill(&mut self) {
         self.learn_inner();
         // Everything inside dies with PID 1. Before there is one, bubblewrap dies and takes along what it has made.
+        let first = self.inner.as_ref().filter(|_| !self.is_inner_gone).unwrap_or(&self.outer);
         // A process that is gone already is what we want.
-        let _ = pidfd_send_signal(self.inner.as_ref().unwrap_or(&self.outer), Signal::KILL);
+        let _ = pidfd_send_signal(first, Signal::KILL);
+        // A stopped bubblewrap would not notice that its child is gone.
+        let _ = pidfd_send_signal(&self.outer, Signal::CONT);
     }
 
     /// Looks whether the sandbox is gone; if so, removes what is left of it and reports.
@@ -141,8 +163,9 @@ impl Child {
         if self.ended.is_none() {
             self.ended = reap(&self.outer);
         }
+        self.is_inner_gone = self.is_inner_gone || self.inner.as_ref().is_some_and(has_ended);
         let ended = self.ended?;
-        if self.inner.as_ref().is_some_and(|inner| !has_ended(inner)) {
+        if self.inner.is_some() && !self.is_inner_gone {
             return None;
         }
         let oom_kills = self.clean_up();
@@ -173,9 +196,13 @@ impl Child {
         if self.inner.is_some() {
             return;
         }
+        let Some(status) = &self.status else { return };
         let mut buffer = [0; MAX_STATUS];
         // Nothing to read yet, or no longer: both mean that there is no inner process to know.
-        let Ok(length @ 1..) = rustix::io::read(&self.status, &mut buffer) else { return };
+        let Ok(length) = rustix::io::read(status, &mut buffer) else { return };
+        if length == 0 {
+            self.status = None;
+        }
         if self.told.len() < MAX_STATUS {
             self.told.extend(&buffer[..length]);
         }

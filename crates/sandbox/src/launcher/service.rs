@@ -137,9 +137,9 @@ impl Service {
         let ticket = start.ticket;
         match self.hand_over(start, order, fds) {
             Ok(child) => {
-                let group = child.group();
+                let (group, pid) = (child.group(), child.pid());
                 self.running.insert(ticket, child);
-                self.report(&Report::Started { ticket, group })
+                self.report(&Report::Started { ticket, group, pid })
             }
             Err(error) => self.report(&Report::Failed { ticket, problem: error.to_string() }),
         }

@@ -28,6 +28,15 @@ const ETC: [(&str, &str); 4] = [
     ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"),
 ];
 
+/// Files of `/proc` that describe the host's disks, kernel and boot. They are empty in a sandbox.
+const HIDDEN: [&str; 5] = [
+    "/proc/cmdline",
+    "/proc/config.gz",
+    "/proc/diskstats",
+    "/proc/partitions",
+    "/proc/sys/kernel/random/boot_id",
+];
+
 /// The shared files, written.
 pub(super) struct Base {
     /// Where each appears inside.
@@ -48,6 +57,11 @@ impl Base {
             let (hash, target) = (blake3::hash(content.as_bytes()), format!("/etc/{name}"));
             let write = |file: &mut fs::File| file.write_all(content.as_bytes());
             mounts.push(put(&directory, name, &hash.to_hex(), 0o644, &target, &write)?);
+        }
+        let hash = blake3::hash(b"").to_hex();
+        // What this kernel does not have needs no hiding, and could not be mounted on.
+        for target in HIDDEN.into_iter().filter(|target| Path::new(target).exists()) {
+            mounts.push(put(&directory, "empty", &hash, 0o644, target, &|_| Ok(()))?);
         }
         let key = blake3::hash(directory.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned();
         Ok(Self { mounts, key })

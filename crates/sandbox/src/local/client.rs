@@ -15,6 +15,7 @@ use std::{
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     net::{Shutdown, SocketFlags, shutdown},
+    process::Pid,
 };
 use tokio::{io::Interest, net::UnixDatagram, process::Child, sync::watch};
 use warren_env::{TaskKind, Tasks};
@@ -57,6 +58,8 @@ struct Ticket {
 pub(super) struct State {
     /// The name of its control group.
     pub(super) group: Option<String>,
+    /// bubblewrap outside the sandbox; everything inside descends from it.
+    pub(super) pid: Option<Pid>,
     /// How it ended, once it did.
     pub(super) exit: Option<Exit>,
 }
@@ -194,9 +197,12 @@ impl Shared {
 
     fn handle(&self, report: Report) {
         match report {
-            Report::Started { ticket, group } => {
+            Report::Started { ticket, group, pid } => {
                 if let Some(ticket) = self.tickets().get(&ticket) {
-                    ticket.state.send_modify(|state| state.group = group);
+                    ticket.state.send_modify(|state| {
+                        state.group = group;
+                        state.pid = Pid::from_raw(pid);
+                    });
                 }
             }
             Report::Exited { ticket, code, signal, oom_kills } => {

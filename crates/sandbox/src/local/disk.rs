@@ -1,9 +1,13 @@
-//! The disk limit, as well as it can be held without a quota: look often, say when there is too much.
+//! The disk limit, as well as it can be held without a quota: look often, report when there is too much.
 //!
-//! A sandbox can have taken no more than its file system has lost since it was last measured. So a tick is one
-//! `statvfs`, and directories are walked only when that much could matter, or when the last walk is long ago.
+//! What a sandbox holds is what its directories hold by name, and what its processes hold by descriptor or mapping after the
+//! name is gone. It can have taken no more than its file system has lost since it was last measured, and nothing while none
+//! of its processes ran. So a tick is one `statvfs` and one counter for each sandbox; directories are walked only when that
+//! much could matter, or when a busy sandbox was not measured for long.
 
+mod held;
 mod measure;
+mod processes;
 
 use std::{
     collections::HashMap,
@@ -17,13 +21,21 @@ use warren_env::{TaskKind, Tasks};
 
 use crate::LimitHit;
 
+pub(super) use held::Held;
 pub(super) use measure::{MeasureError, measure};
+pub(super) use processes::Processes;
 
 /// Other programs may free what a sandbox takes, so a walk is due now and then whatever `statvfs` says.
 const STALE: Duration = Duration::from_secs(60);
 
 /// What a sandbox that was too full when it started may add: whoever cleans up writes a little too.
-const CLEANING_ROOM: u64 = 4 << 20;
+const CLEANING_ROOM: Held = Held { bytes: 4 << 20, inodes: 1000 };
+
+/// How long the end of the sandbox that was chosen to give way may take before another is.
+const ENDING: Duration = Duration::from_secs(15);
+
+/// Whoever took more than this gives way when the host has no room, however much others took.
+const MUCH_BYTES: u64 = 256 << 20;
 
 /// Looks after the disk use of all sandboxes. Ends when it is dropped.
 pub(super) struct Watcher {
@@ -33,14 +45,15 @@ pub(super) struct Watcher {
 
 /// Directories that were left over their limit, by the first of them, with what they held. A sandbox that finds them so
 /// may run to clean up, but not grow.
-type Overfull = Arc<Mutex<HashMap<PathBuf, u64>>>;
+type Overfull = Arc<Mutex<HashMap<PathBuf, Held>>>;
 
 /// The disk use of one sandbox.
 pub(super) struct Watched {
     roots: Vec<PathBuf>,
-    limit_bytes: u64,
+    processes: Processes,
+    limit: Held,
     /// What it found when it started, if that was too much already.
-    found_bytes: Option<u64>,
+    found: Option<Held>,
     overfull: Overfull,
     measured: Mutex<Option<Measured>>,
     hits: watch::Sender<Hits>,
@@ -51,34 +64,58 @@ pub(super) struct Watched {
 struct Hits {
     /// By what the sandbox holds.
     own: Option<LimitHit>,
-    /// By what the host has left, if this sandbox was chosen to give way.
-    host: Option<LimitHit>,
+    /// By what the host has left, if this sandbox was chosen to give way, and when it was.
+    host: Option<(LimitHit, Instant)>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Measured {
-    used_bytes: u64,
-    /// What the first measurement said: what the sandbox found when it started.
-    first_bytes: u64,
-    free_bytes: u64,
+    used: Held,
+    /// What it found when it started.
+    first: Held,
+    /// The least it held since.
+    low: Held,
+    /// What was free then, and at the first measurement.
+    free: Held,
+    first_free: Held,
+    /// CPU time and bytes written by then.
+    cpu_nanos: Option<u64>,
+    written_bytes: u64,
     at: Instant,
+}
+
+/// What must stay free on the file system.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Floor {
+    pub(super) bytes: u64,
+    /// At most; never more than a twentieth of all inodes.
+    pub(super) inodes: u64,
+}
+
+/// The state of a file system.
+#[derive(Debug, Clone, Copy)]
+struct Space {
+    free: Held,
+    /// 0 where the file system has no fixed number.
+    all_inodes: u64,
 }
 
 impl Watcher {
     /// Starts to look. Needs a running tokio.
-    pub(super) fn new(interval: Duration, floor_bytes: u64, tasks: &Tasks) -> Self {
+    pub(super) fn new(interval: Duration, floor: Floor, tasks: &Tasks) -> Self {
         let all = Arc::new(Mutex::new(Vec::new()));
-        tasks.spawn(TaskKind::Housekeeping, run(Arc::downgrade(&all), interval, floor_bytes));
+        tasks.spawn(TaskKind::Housekeeping, run(Arc::downgrade(&all), interval, floor));
         Self { all, overfull: Overfull::default() }
     }
 
     /// Looks after one more sandbox, until what is returned is dropped.
-    pub(super) fn watch(&self, roots: Vec<PathBuf>, limit_bytes: u64) -> Arc<Watched> {
-        let found_bytes = roots.first().and_then(|root| lock(&self.overfull).get(root).copied());
+    pub(super) fn watch(&self, roots: Vec<PathBuf>, processes: Processes, limit: Held) -> Arc<Watched> {
+        let found = roots.first().and_then(|root| lock(&self.overfull).get(root).copied());
         let watched = Arc::new(Watched {
             roots,
-            limit_bytes,
-            found_bytes,
+            processes,
+            limit,
+            found,
             overfull: Arc::clone(&self.overfull),
             measured: Mutex::default(),
             hits: watch::Sender::default(),
@@ -88,7 +125,7 @@ impl Watcher {
     }
 }
 
-async fn run(all: Weak<Mutex<Vec<Weak<Watched>>>>, interval: Duration, floor_bytes: u64) {
+async fn run(all: Weak<Mutex<Vec<Weak<Watched>>>>, interval: Duration, floor: Floor) {
     let mut ticks = tokio::time::interval(interval);
     // A walk that takes long must not be followed by a burst of others.
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -103,43 +140,70 @@ async fn run(all: Weak<Mutex<Vec<Weak<Watched>>>>, interval: Duration, floor_byt
         if watched.is_empty() {
             continue;
         }
-        if let Err(error) = tokio::task::spawn_blocking(move || look(&watched, floor_bytes)).await {
+        if let Err(error) = tokio::task::spawn_blocking(move || look(&watched, floor)).await {
             tracing::error!(%error, "disk use could not be measured");
         }
     }
 }
 
-fn look(watched: &[Arc<Watched>], floor_bytes: u64) {
+fn look(watched: &[Arc<Watched>], floor: Floor) {
     let mut crowded = Vec::new();
     for one in watched {
-        let is_crowded = one.free().is_some_and(|free| free < floor_bytes);
-        if is_crowded || one.is_walk_due() {
+        let scarce = one.space().and_then(|space| floor.hit(&space));
+        if one.is_walk_due(scarce.is_some()) {
             one.walk();
         }
-        if is_crowded {
-            crowded.push(one);
-        } else {
-            one.say(|hits| hits.host = None);
+        match scarce {
+            Some(hit) => crowded.push((one, hit)),
+            None => one.report(|hits| hits.host = None),
         }
     }
-    // One at a time: ending the one that grew most may already be enough.
-    let untold = crowded.into_iter().filter(|one| one.hits.borrow().host.is_none() && one.growth() > 0);
-    if let Some(one) = untold.max_by_key(|one| one.growth()) {
-        let free_bytes = one.free().unwrap_or(0);
-        one.say(|hits| hits.host = Some(LimitHit::HostDisk { free_bytes, floor_bytes }));
+    if let Some((one, hit)) = choose(&crowded) {
+        one.report(|hits| hits.host = Some((hit, Instant::now())));
+    }
+}
+
+/// Chooses the sandbox that took most of what is scarce. One at a time: its end may already be enough. Whoever took little is
+/// left alone, even if what is scarce stays so: the files of a sandbox that was ended are still there.
+fn choose<'a>(crowded: &[(&'a Arc<Watched>, LimitHit)]) -> Option<(&'a Arc<Watched>, LimitHit)> {
+    if crowded.iter().any(|(one, _)| one.is_ending()) {
+        return None;
+    }
+    let lost = crowded.iter().map(|(one, _)| one.lost()).fold(Held::default(), Held::max);
+    let seen: u64 = crowded.iter().map(|(one, _)| one.growth().bytes).sum();
+    let untold = crowded.iter().filter(|(one, _)| one.hits.borrow().host.is_none());
+    let taken = untold.map(|(one, hit)| match hit {
+        LimitHit::HostInodes { .. } => (one.growth().inodes, lost.inodes / 10, *one, *hit),
+        _ => {
+            (one.taken_bytes(lost.bytes.saturating_sub(seen)), (lost.bytes / 10).min(MUCH_BYTES), *one, *hit)
+        }
+    });
+    let most = taken.filter(|(taken, little, ..)| taken > little).max_by_key(|(taken, ..)| *taken);
+    most.map(|(_, _, one, hit)| (one, hit))
+}
+
+impl Floor {
+    /// What is reported if less is free than must be.
+    fn hit(&self, space: &Space) -> Option<LimitHit> {
+        if space.free.bytes < self.bytes {
+            return Some(LimitHit::HostDisk { free_bytes: space.free.bytes, floor_bytes: self.bytes });
+        }
+        let floor = self.inodes.min(space.all_inodes / 20);
+        (space.free.inodes < floor)
+            .then_some(LimitHit::HostInodes { free_inodes: space.free.inodes, floor_inodes: floor })
     }
 }
 
 impl Watched {
-    /// What the directories hold, as last measured; measured now if that never happened.
-    pub(super) async fn used(self: &Arc<Self>) -> u64 {
+    /// What the sandbox holds, as last measured; measured now if that never happened.
+    pub(super) async fn used(self: &Arc<Self>) -> Held {
         if let Some(measured) = *lock(&self.measured) {
-            return measured.used_bytes;
+            return measured.used;
         }
         let this = Arc::clone(self);
         // A walk that panicked has told nothing; the watcher's next one is a second away.
         let _ = tokio::task::spawn_blocking(move || this.walk()).await;
-        lock(&self.measured).map_or(0, |measured| measured.used_bytes)
+        lock(&self.measured).map_or(Held::default(), |measured| measured.used)
     }
 
     /// Waits until there is too much.
@@ -147,7 +211,7 @@ impl Watched {
         let mut hits = self.hits.subscribe();
         loop {
             let Hits { own, host } = *hits.borrow_and_update();
-            if let Some(hit) = own.or(host) {
+            if let Some(hit) = own.or(host.map(|(hit, _)| hit)) {
                 return hit;
             }
             if hits.changed().await.is_err() {
@@ -157,21 +221,28 @@ impl Watched {
         }
     }
 
-    fn is_walk_due(&self) -> bool {
-        let (Some(last), Some(free)) = (*lock(&self.measured), self.free()) else { return true };
-        let possible = last.used_bytes + last.free_bytes.saturating_sub(free);
-        possible > self.limit_bytes || last.at.elapsed() > STALE
+    fn is_walk_due(&self, is_crowded: bool) -> bool {
+        let (Some(last), Some(space)) = (*lock(&self.measured), self.space()) else { return true };
+        if last.cpu_nanos.is_some() && last.cpu_nanos == self.processes.cpu_nanos() {
+            return false;
+        }
+        // Others may have freed what it took since.
+        let written = self.processes.written_bytes().saturating_sub(last.written_bytes);
+        let taken = last.free.saturating_sub(space.free).max(Held { bytes: written, inodes: 0 });
+        let possible = last.used + taken;
+        is_crowded || possible.exceeds(self.limit) || last.at.elapsed() > STALE
     }
 
     fn walk(&self) {
-        let free_bytes = self.free().unwrap_or(0);
-        let total = self.roots.iter().map(|root| measure(root)).sum::<Result<u64, MeasureError>>();
-        let hit = match total {
-            Ok(used_bytes) => {
-                self.remember(used_bytes, free_bytes);
-                let limit_bytes = self.found_bytes.map_or(self.limit_bytes, |found| found + CLEANING_ROOM);
-                self.note_overfull(used_bytes);
-                (used_bytes > limit_bytes).then_some(LimitHit::Disk { used_bytes, limit_bytes })
+        // Before the walk: what changes during it is seen by the next.
+        let cpu_nanos = self.processes.cpu_nanos();
+        let written_bytes = self.processes.written_bytes();
+        let free = self.space().map(|space| space.free).unwrap_or_default();
+        let hit = match self.measure() {
+            Ok(used) => {
+                self.remember(used, free, cpu_nanos, written_bytes);
+                self.note_overfull(used);
+                self.own_hit(used)
             }
             Err(MeasureError::TooDeep) => Some(LimitHit::TreeTooDeep),
             Err(MeasureError::Read(error)) => {
@@ -179,11 +250,29 @@ impl Watched {
                 return;
             }
         };
-        self.say(|hits| hits.own = hit);
+        self.report(|hits| hits.own = hit);
+    }
+
+    fn measure(&self) -> Result<Held, MeasureError> {
+        let named = self.roots.iter().map(|root| measure(root)).sum::<Result<Held, MeasureError>>()?;
+        let device =
+            self.roots.first().and_then(|root| rustix::fs::stat(root).ok()).map(|found| found.st_dev);
+        Ok(named + device.map(|device| self.processes.unlinked(device)).unwrap_or_default())
+    }
+
+    fn own_hit(&self, used: Held) -> Option<LimitHit> {
+        // The sandbox before may have grown after it was last measured.
+        let first = lock(&self.measured).map_or(Held::default(), |measured| measured.first);
+        let limit = self.found.map_or(self.limit, |found| self.limit.max(found.max(first) + CLEANING_ROOM));
+        if used.bytes > limit.bytes {
+            return Some(LimitHit::Disk { used_bytes: used.bytes, limit_bytes: limit.bytes });
+        }
+        (used.inodes > limit.inodes)
+            .then_some(LimitHit::Inodes { used_inodes: used.inodes, limit_inodes: limit.inodes })
     }
 
     /// Changes what is hit, and wakes those who wait only if that is news.
-    fn say(&self, change: impl FnOnce(&mut Hits)) {
+    fn report(&self, change: impl FnOnce(&mut Hits)) {
         self.hits.send_if_modified(|hits| {
             let before = *hits;
             change(hits);
@@ -192,36 +281,104 @@ impl Watched {
     }
 
     /// Remembers for the next sandbox of these directories whether they hold too much.
-    fn note_overfull(&self, used_bytes: u64) {
+    fn note_overfull(&self, used: Held) {
         let Some(root) = self.roots.first() else { return };
         let mut overfull = lock(&self.overfull);
-        if used_bytes > self.limit_bytes {
-            overfull.insert(root.clone(), used_bytes);
+        if used.exceeds(self.limit) {
+            overfull.insert(root.clone(), used);
         } else {
             overfull.remove(root);
         }
     }
 
-    fn remember(&self, used_bytes: u64, free_bytes: u64) {
+    fn remember(&self, used: Held, free: Held, cpu_nanos: Option<u64>, written_bytes: u64) {
         let mut measured = lock(&self.measured);
-        let first_bytes = measured.map_or(used_bytes, |before| before.first_bytes);
-        *measured = Some(Measured { used_bytes, first_bytes, free_bytes, at: Instant::now() });
+        // What was written before the first measurement is growth too.
+        let written = Held { bytes: written_bytes, inodes: 0 };
+        let first = measured.map_or(used.saturating_sub(written), |before| before.first);
+        let low = measured.map_or(first, |before| before.low.min(used));
+        let first_free = measured.map_or(free + written, |before| before.first_free);
+        let at = Instant::now();
+        *measured = Some(Measured { used, first, low, free, first_free, cpu_nanos, written_bytes, at });
     }
 
-    fn growth(&self) -> u64 {
-        lock(&self.measured).map_or(0, |measured| measured.used_bytes.saturating_sub(measured.first_bytes))
+    /// How much the sandbox has added to the least it held.
+    fn growth(&self) -> Held {
+        lock(&self.measured).map_or(Held::default(), |measured| measured.used.saturating_sub(measured.low))
     }
 
-    fn free(&self) -> Option<u64> {
-        self.roots.first().and_then(|root| free_bytes(root))
+    /// How much its file system has lost since it started, to whomever.
+    fn lost(&self) -> Held {
+        let Some(first) = lock(&self.measured).map(|measured| measured.first_free) else {
+            return Held::default();
+        };
+        self.space().map_or(Held::default(), |space| first.saturating_sub(space.free))
+    }
+
+    /// How many bytes this sandbox took: what it was seen to hold, or what it can have hidden of `unseen_bytes`, which the
+    /// file system has lost to nobody that was seen: the only descriptor of a file may wait in a socket. That counts only for
+    /// whoever wrote most of it, because programs outside the sandboxes take space too.
+    fn taken_bytes(&self, unseen_bytes: u64) -> u64 {
+        let seen = self.growth().bytes;
+        let written = lock(&self.measured).map_or(0, |measured| measured.written_bytes);
+        let hidden = written.saturating_sub(seen).min(unseen_bytes);
+        if hidden > unseen_bytes / 2 { seen.max(hidden) } else { seen }
+    }
+
+    /// It was chosen to give way just now.
+    fn is_ending(&self) -> bool {
+        self.hits.borrow().host.is_some_and(|(_, at)| at.elapsed() < ENDING)
+    }
+
+    fn space(&self) -> Option<Space> {
+        self.roots.first().and_then(|root| space(root))
     }
 }
 
 /// What an unprivileged user can still take on the file system of `path`.
-fn free_bytes(path: &Path) -> Option<u64> {
-    rustix::fs::statvfs(path).ok().map(|found| found.f_bavail * found.f_frsize)
+fn space(path: &Path) -> Option<Space> {
+    let found = rustix::fs::statvfs(path).ok()?;
+    let free = Held { bytes: found.f_bavail * found.f_frsize, inodes: found.f_favail };
+    Some(Space { free, all_inodes: found.f_files })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{cgroup::Layout, local::client::State};
+
+    #[tokio::test]
+    async fn sandbox_that_used_no_cpu_time_is_not_walked_even_when_the_disk_is_full() {
+        let (tree, groups) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let accounting = json!({
+            "base": groups.path(), "memory": false, "cpu": false, "cpuacct": true, "pids": false, "freezer": false,
+        });
+        let layout: Layout =
+            serde_json::from_value(json!({ "version": 1, "hierarchies": [accounting] })).unwrap();
+        fs::create_dir(groups.path().join("one")).unwrap();
+        let run_until = |nanos: &str| fs::write(groups.path().join("one/cpuacct.usage"), nanos).unwrap();
+        let state = State { group: Some("one".into()), ..State::default() };
+        let (_state, receiver) = watch::channel(state);
+        let processes = Processes { cgroups: Some(Arc::new(layout)), state: receiver };
+        let floor = Floor { bytes: u64::MAX, inodes: 0 };
+        let watcher = Watcher::new(Duration::MAX / 4, floor, &Tasks::new());
+        let limit = Held { bytes: u64::MAX, inodes: u64::MAX };
+        let watched = watcher.watch(vec![tree.path().to_owned()], processes, limit);
+
+        run_until("100");
+        assert!(watched.is_walk_due(false), "never measured");
+        watched.walk();
+        assert!(!watched.is_walk_due(true), "nothing ran since");
+        run_until("101");
+        assert!(watched.is_walk_due(true), "something ran, and the disk is full");
+        assert!(!watched.is_walk_due(false), "something ran, but nothing can have grown too large");
+    }
 }

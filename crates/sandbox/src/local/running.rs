@@ -67,11 +67,13 @@ impl Running for LocalSandbox {
             return Err(StatsError::Ended { id: self.id.clone() });
         }
         let usage = self.usage().await?;
+        let held = self.disk.used().await;
         Ok(Resources {
             memory_bytes: usage.memory_bytes,
             cpu_seconds: usage.cpu_seconds,
             pids: usage.pids,
-            disk_bytes: self.disk.used().await,
+            disk_bytes: held.bytes,
+            inodes: held.inodes,
             oom_kills: usage.oom_kills,
         })
     }

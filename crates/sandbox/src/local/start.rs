@@ -10,7 +10,13 @@ use rustix::{
 use tokio::net::UnixStream;
 use warren_guest_api::Landlock;
 
-use super::{Local, client::Client, directories, running::LocalSandbox};
+use super::{
+    Local,
+    client::Client,
+    directories,
+    disk::{Held, Processes},
+    running::LocalSandbox,
+};
 use crate::{
     BoxError, Guest, Isolation, Layer, Running, Sandbox, SandboxId, Spec, StartError, launcher::Start,
 };
@@ -99,13 +105,15 @@ async fn order(
     let mounts = directories::mounts(&spec.mounts);
     let start = Start { ticket, uid: spec.uid, limits: spec.limits.clone(), mounts };
     let state = client.start(start, theirs, complaints).await?;
+    let processes = Processes { cgroups: local.cgroups.clone(), state: state.clone() };
+    let limit = Held { bytes: spec.limits.disk_bytes, inodes: spec.limits.inodes };
     let running = LocalSandbox {
         id: spec.id.clone(),
         ticket,
         client,
         state,
         cgroups: local.cgroups.clone(),
-        disk: local.watcher.watch(directories::writable(&spec.mounts), spec.limits.disk_bytes),
+        disk: local.watcher.watch(directories::writable(&spec.mounts), processes, limit),
     };
     Ok((running, ours))
 }

@@ -66,6 +66,53 @@ fn on_namespaces(name: &str) -> Option<libc::c_long> {
     Some(returned)
 }
 
+/// Every way to make a file that runs with its owner's rights; `setid BITS` of `setid chmod 4755`.
+pub(crate) fn set_id(way: &str, bits: &str) -> Option<io::Result<()>> {
+    let mode = libc::mode_t::from_str_radix(bits, 8).ok()?;
+    let (old, new) = (c"/workspace/old", c"/workspace/new");
+    let here = libc::AT_FDCWD;
+    let make = libc::O_CREAT | libc::O_WRONLY;
+    // SAFETY: every path is a valid string, and every structure outlives its call.
+    let returned = unsafe {
+        libc::unlink(new.as_ptr());
+        libc::rmdir(new.as_ptr());
+        let file = libc::open(old.as_ptr(), make, 0o600);
+        match way {
+            #[cfg(target_arch = "x86_64")]
+            "chmod" => libc::syscall(libc::SYS_chmod, old.as_ptr(), mode),
+            "fchmod" => libc::syscall(libc::SYS_fchmod, file, mode),
+            "fchmodat" => libc::syscall(libc::SYS_fchmodat, here, old.as_ptr(), mode),
+            "fchmodat2" => libc::syscall(libc::SYS_fchmodat2, here, old.as_ptr(), mode, 0),
+            #[cfg(target_arch = "x86_64")]
+            "mknod" => libc::syscall(libc::SYS_mknod, new.as_ptr(), libc::S_IFREG | mode, 0),
+            "mknodat" => libc::syscall(libc::SYS_mknodat, here, new.as_ptr(), libc::S_IFREG | mode, 0),
+            #[cfg(target_arch = "x86_64")]
+            "mkdir" => libc::syscall(libc::SYS_mkdir, new.as_ptr(), mode),
+            "mkdirat" => libc::syscall(libc::SYS_mkdirat, here, new.as_ptr(), mode),
+            #[cfg(target_arch = "x86_64")]
+            "creat" => libc::syscall(libc::SYS_creat, new.as_ptr(), mode),
+            #[cfg(target_arch = "x86_64")]
+            "open" => libc::syscall(libc::SYS_open, new.as_ptr(), make, mode),
+            "openat" => libc::syscall(libc::SYS_openat, here, new.as_ptr(), make, mode),
+            "tmpfile" => {
+                let flags = libc::O_TMPFILE | libc::O_WRONLY;
+                libc::syscall(libc::SYS_openat, here, c"/workspace".as_ptr(), flags, mode)
+            }
+            "open-existing" => libc::syscall(libc::SYS_openat, here, old.as_ptr(), libc::O_RDONLY, mode),
+            "openat2" => {
+                // Flags, mode and resolve: three numbers of 64 bits.
+                let how = [u64::from(make.cast_unsigned()), u64::from(mode), 0];
+                let made =
+                    libc::syscall(libc::SYS_openat2, here, new.as_ptr(), how.as_ptr(), size_of_val(&how));
+                libc::write(made as libc::c_int, c"#!".as_ptr().cast(), 2);
+                made
+            }
+            _ => return None,
+        }
+    };
+    Some(outcome(returned))
+}
+
 /// Calls that reach the kernel past all namespaces.
 fn on_the_kernel(name: &str) -> Option<libc::c_long> {
     let null = ptr::null::<u8>();
@@ -80,6 +127,11 @@ fn on_the_kernel(name: &str) -> Option<libc::c_long> {
             "io_uring" => libc::syscall(libc::SYS_io_uring_setup, 1, null),
             "perf_event_open" => libc::syscall(libc::SYS_perf_event_open, null, 0, -1, -1, 0),
             "userfaultfd" => libc::syscall(libc::SYS_userfaultfd, 0),
+            "unknown" => libc::syscall(1000),
+            "memfd_secret" => libc::syscall(447, 0),
+            "statmount" => libc::syscall(457, null, null, 0, 0),
+            "unusual-personality" => libc::syscall(libc::SYS_personality, 0x0040_0000),
+            "usual-personality" => libc::syscall(libc::SYS_personality, 0xffff_ffff_u64),
             "init_module" => libc::syscall(libc::SYS_init_module, null, 0, null),
             "reboot" => libc::syscall(libc::SYS_reboot, 0, 0, 0, null),
             "setuid" => libc::syscall(libc::SYS_setuid, 0),

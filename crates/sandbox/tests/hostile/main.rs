@@ -6,6 +6,7 @@
 
 mod calls;
 mod resources;
+mod take;
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -40,11 +41,15 @@ fn attempt_one(attempt: &str, arguments: &[&str]) -> Option<io::Result<()>> {
             .and_then(|address| net::UnixStream::connect_addr(&address))
             .map(drop),
         ("call", [name]) => calls::attempt(name)?,
+        ("setid", [way, bits]) => calls::set_id(way, bits)?,
         ("socket", [family]) => calls::socket(family.parse().ok()?),
         ("kill", [pid]) => calls::kill(pid.parse().ok()?),
         ("descriptors", []) => resources::descriptors(),
+        ("tcp-buffers", []) => resources::tcp_buffers(),
+        ("udp-buffers", []) => resources::udp_buffers(),
         ("memory", [bytes]) => resources::memory(bytes.parse().ok()?),
         ("fill", [path, bytes]) => resources::fill(path, bytes.parse().ok()?),
+        ("take", [way, amount]) => take::take(way, amount.parse().ok()?)?,
         ("nest", [depth]) => resources::nest(depth.parse().ok()?),
         _ => return None,
     };
@@ -59,6 +64,7 @@ fn name_of(error: &io::Error) -> String {
         Some(libc::ESRCH) => "ESRCH".into(),
         Some(libc::EACCES) => "EACCES".into(),
         Some(libc::EINVAL) => "EINVAL".into(),
+        Some(libc::EDQUOT) => "EDQUOT".into(),
         Some(libc::EFBIG) => "EFBIG".into(),
         Some(libc::ENOSPC) => "ENOSPC".into(),
         Some(libc::EROFS) => "EROFS".into(),

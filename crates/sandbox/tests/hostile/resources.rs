@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     io::{self, Write},
+    net::{TcpListener, TcpStream, UdpSocket},
 };
 
 /// Prints every descriptor of every process that can be looked into, but for our own three.
@@ -50,5 +51,47 @@ pub(crate) fn nest(depth: usize) -> io::Result<()> {
         fs::create_dir("d")?;
         std::env::set_current_dir("d")?;
     }
+    Ok(())
+}
+
+/// How many sockets are filled.
+const SOCKETS: usize = 120;
+
+/// Fills the buffers of TCP connections that nobody reads; prints how many bytes they hold.
+pub(crate) fn tcp_buffers() -> io::Result<()> {
+    let (block, mut held, mut kept) = (vec![1; 64 << 10], 0, Vec::new());
+    for _ in 0..SOCKETS {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let mut near = TcpStream::connect(listener.local_addr()?)?;
+        let far = listener.accept()?;
+        near.set_nonblocking(true)?;
+        while let Ok(written) = near.write(&block) {
+            held += written;
+        }
+        kept.push((near, far));
+    }
+    println!("{held}");
+    Ok(())
+}
+
+/// Fills the buffers of UDP sockets; prints how many bytes were still there to be read.
+pub(crate) fn udp_buffers() -> io::Result<()> {
+    let (block, mut held, mut kept) = (vec![1; 60_000], 0, Vec::new());
+    let sender = UdpSocket::bind("127.0.0.1:0")?;
+    for _ in 0..SOCKETS * 20 {
+        let receiver = UdpSocket::bind("127.0.0.1:0")?;
+        for _ in 0..10 {
+            // One that is dropped holds nothing.
+            let _ = sender.send_to(&block, receiver.local_addr()?);
+        }
+        kept.push(receiver);
+    }
+    for receiver in kept {
+        receiver.set_nonblocking(true)?;
+        while let Ok(read) = receiver.recv(&mut vec![0; 64 << 10]) {
+            held += read;
+        }
+    }
+    println!("{held}");
     Ok(())
 }

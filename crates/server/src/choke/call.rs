@@ -5,12 +5,12 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use warren_domain::{ApprovalId, ErrorCode, ProjectId, SessionId};
-use warren_gateway::{Action, Identity, Secret, Target, authorize};
+use warren_gateway::{Action, Identity, Secret, Target, Validity, authorize};
 use warren_runtime::api::{ProjectPlace, Runtime};
 use warren_wire::Media;
 
@@ -32,6 +32,7 @@ pub(crate) struct Call {
     pub(super) parameters: Parameters,
     pub(super) query: Query,
     pub(super) media: Media,
+    pub(super) method: Method,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
     /// The body of a route that takes it as it comes, until it is taken.
@@ -52,6 +53,8 @@ pub(crate) struct Caller {
     pub(crate) credential: Credential,
     /// What was shown. Kept only by what acts later in the caller's name.
     pub(super) secret: Secret,
+    /// What ends with the token holds it.
+    pub(super) validity: Validity,
 }
 
 /// How the caller was recognised.
@@ -115,6 +118,11 @@ impl Call {
     /// The form of answer that was agreed on.
     pub(crate) fn media(&self) -> Media {
         self.media
+    }
+
+    /// Whether only the head of the answer is wanted: programs that look whether a link works ask so.
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == Method::HEAD
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {

@@ -1,6 +1,6 @@
 //! What agents ask people.
 
-use warren_domain::{ApprovalId, ApprovalResolution, SessionId};
+use warren_domain::{ApprovalDecision, ApprovalId, ApprovalResolution, SessionId};
 use warren_runtime::api::{ApprovalQuery, Pending};
 use warren_wire::{ApprovalAnswer, ApprovalPage};
 
@@ -43,15 +43,26 @@ pub(crate) async fn get(call: Call) -> Answer {
 }
 
 pub(crate) async fn answer(call: Call) -> Answer {
-    let ApprovalAnswer { decision, message, answers } = call.json()?;
+    let ApprovalAnswer { decision, message, answers, rule } = call.json()?;
+    if rule.is_some() && decision != ApprovalDecision::AllowAlways {
+        return Err(Failure::bad_request("only `allow_always` grants a rule")
+            .hint("leave `rule` out, or answer `allow_always`"));
+    }
     let resolution = ApprovalResolution {
         approval_id: call.approval()?,
         decision: decision.into(),
         by: call.identity()?.name.clone(),
         message,
         answers,
+        rule,
     };
     let approval = call.runtime().approvals().approval_resolve(resolution).await?;
+    respond::ok(&convert::approval(approval, call.app().now()))
+}
+
+pub(crate) async fn withdraw_rule(call: Call) -> Answer {
+    let by = call.identity()?.name.clone();
+    let approval = call.runtime().approvals().approval_rule_withdraw(call.approval()?, by).await?;
     respond::ok(&convert::approval(approval, call.app().now()))
 }
 

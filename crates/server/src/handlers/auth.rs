@@ -4,6 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::IntoResponse,
 };
+use warren_domain::ErrorCode;
 use warren_gateway::Secret;
 use warren_wire::{SignIn, SignInLink};
 
@@ -21,6 +22,11 @@ pub(crate) async fn link(call: Call) -> Answer {
 }
 
 pub(crate) async fn sign_in(call: Call) -> Answer {
+    // Programs that only look whether a link works must not use it up, nor be signed in.
+    if call.is_head() {
+        return Err(Failure::new(ErrorCode::MethodNotAllowed, "a sign-in link answers GET alone")
+            .hint("open it in a browser"));
+    }
     let code = call.query().text("code").unwrap_or_default();
     let signed_in = call.app().gateway().sign_in(code).await?;
     let mut response = StatusCode::SEE_OTHER.into_response();
@@ -30,8 +36,8 @@ pub(crate) async fn sign_in(call: Call) -> Answer {
     Ok(response)
 }
 
-/// Signs a browser in with a token that its user pasted. The cookie is not the token: it ends by itself, and by signing
-/// out, and the token goes on.
+/// Signs a browser in with a token that its user pasted. The cookie is not the token: it ends by itself, by signing
+/// out, and with the token, which goes on when the browser has signed out.
 pub(crate) async fn sign_in_with_token(call: Call) -> Answer {
     let SignIn { token } = call.json()?;
     let gateway = call.app().gateway();

@@ -6,8 +6,8 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use warren_domain::{Block, RunOptions, Seq, SessionId};
-use warren_runtime::api::{NewMessage, OnConflict, Sent};
+use warren_domain::{Block, BlockId, ConversationId, RunOptions, Seq, SessionId};
+use warren_runtime::api::{MessagePart, Messages, NewMessage, OnConflict, Sent};
 use warren_wire::{
     self as wire, ConflictRetry, ConflictWord, Media, MessageAccepted, MessagePage, MessageSend,
 };
@@ -58,9 +58,24 @@ pub(crate) async fn send(call: Call) -> Answer {
 }
 
 pub(crate) async fn list(call: Call) -> Answer {
-    let detail = call.runtime().records().session_detail(call.session()?).await?;
-    let limit = limit(&call, DEFAULT_LIMIT) as usize;
-    respond::ok(&page(detail.conversations.main(), call.query().text("after"), limit)?)
+    let query = call.query();
+    let name = |name| query.text(name).map(BlockId::from);
+    let is_backwards = query.text("before").is_some() || query.text("order") == Some("newest");
+    if is_backwards && query.text("after").is_some() {
+        return Err(Failure::bad_request(
+            "`after` goes on towards the end, `before` and `order` towards the beginning",
+        )
+        .hint("pass one of them"));
+    }
+    let thread = query.text("conversationId").map_or_else(ConversationId::main, ConversationId::from);
+    let part = match is_backwards {
+        true => MessagePart::Before(name("before")),
+        false => MessagePart::After(name("after")),
+    };
+    let session = call.session()?;
+    let limit = limit(&call, DEFAULT_LIMIT);
+    let found = call.runtime().records().messages(session, &thread, part.clone(), limit).await?;
+    respond::ok(&page(part, found)?)
 }
 
 /// The events of the run that was just sent, from the one that announced it until it ends. Whoever stops listening does
@@ -107,51 +122,17 @@ pub(super) fn check_key(key: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-fn page(blocks: &[Block], after: Option<&str>, limit: usize) -> Result<MessagePage, Failure> {
-    let start = match after {
-        None => 0,
-        Some(id) => {
-            1 + blocks.iter().position(|block| block.id().as_str() == id).ok_or_else(|| {
-                Failure::bad_request(format!("there is no block `{}` to go on after", id.escape_debug()))
-                    .hint("pass `nextCursor`, or the id of a block; begin anew if it was discarded")
-            })?
-        }
+fn page(part: MessagePart, found: Option<Messages>) -> Result<MessagePage, Failure> {
+    let Some(Messages { blocks, more }) = found else {
+        let (MessagePart::After(id) | MessagePart::Before(id)) = part;
+        let id = id.map(|id| id.0).unwrap_or_default();
+        return Err(Failure::bad_request(format!("there is no block `{}` to go on from", id.escape_debug()))
+            .hint("pass a cursor of a list, or the id of a block; begin anew if it was discarded"));
     };
-    let end = blocks.len().min(start + limit);
-    let part = &blocks[start..end];
-    let last = part.last().map(|block| block.id().to_string());
-    Ok(MessagePage { blocks: part.to_vec(), next_cursor: last.filter(|_| end < blocks.len()) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::page;
-    use warren_domain::{Block, BlockId, Timestamp};
-
-    fn block(id: &str) -> Block {
-        Block::AssistantText {
-            id: BlockId::from(id),
-            timestamp: Timestamp::default(),
-            content: String::new(),
-            model: None,
-        }
-    }
-
-    #[test]
-    fn a_conversation_pages_without_a_gap_or_a_duplicate() {
-        let blocks: Vec<_> = ["a", "b", "c", "d", "e"].map(block).into();
-        let mut seen = Vec::new();
-        let mut after: Option<String> = None;
-        loop {
-            let page = page(&blocks, after.as_deref(), 2).expect("a page");
-            seen.extend(page.blocks);
-            after = page.next_cursor;
-            if after.is_none() {
-                break;
-            }
-        }
-        assert_eq!(seen, blocks);
-        assert!(page(&blocks, Some("z"), 2).is_err());
-        assert_eq!(page(&blocks, Some("e"), 2).expect("the end").blocks, []);
-    }
+    let id = |block: Option<&Block>| block.map(|block| block.id().to_string()).filter(|_| more);
+    let (next_cursor, previous_cursor) = match part {
+        MessagePart::After(_) => (id(blocks.last()), None),
+        MessagePart::Before(_) => (None, id(blocks.first())),
+    };
+    Ok(MessagePage { blocks, next_cursor, previous_cursor })
 }

@@ -1,6 +1,7 @@
 //! Profiles.
 
 use warren_domain::{AgentProfile, ProfileId};
+use warren_runtime::api::profile_check;
 use warren_wire::ProfileList;
 
 use crate::{
@@ -26,6 +27,8 @@ pub(crate) async fn put(call: Call) -> Answer {
             .hint("leave `id` out of the body"));
     }
     let profile = AgentProfile { id, ..sent };
+    // Now somebody can be told; when a session starts, whoever sent a message would be.
+    profile_check(&profile)?;
     respond::ok(&call.app().gateway().profile_put(call.identity()?, profile).await?)
 }
 

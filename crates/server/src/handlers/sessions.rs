@@ -119,7 +119,8 @@ pub(crate) async fn get(call: Call) -> Answer {
         Ok(_) | Err(SessionError::Elsewhere { .. } | SessionError::Draining) => {}
         Err(error) => return Err(error.into()),
     }
-    let detail = call.runtime().records().session_detail(session).await?;
+    let limit = call.query().number("limit").map(|_| limit(&call, 0));
+    let detail = call.runtime().records().session_detail(session, limit).await?;
     respond::ok(&convert::detail(detail))
 }
 

@@ -19,7 +19,7 @@ fn check(
 
 fn hosts(listen: &str, names: &[&str]) -> Hosts {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    Hosts::new(listen.parse().expect("an address"), &names)
+    Hosts::new(listen.parse().expect("an address"), &names, false)
 }
 
 #[test]
@@ -94,4 +94,81 @@ fn a_page_of_another_origin_changes_nothing() {
     }
     let read = check(&local, &Method::GET, "localhost:7777", &[("origin", "https://evil.example")]);
     assert_eq!(read, None, "reading is left to the browser, which gives the page nothing without CORS");
+}
+
+/// What a page of `origin` gets that calls the server as `host`, by a call that changes something and by a socket.
+#[track_caller]
+fn check_origin(hosts: &Hosts, host: &str, origin: &'static str, is_ours: bool) {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::HOST, HeaderValue::from_str(host).expect("a header"));
+    headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
+    for (method, path) in [(Method::POST, "/api/sessions"), (Method::GET, "/socket.io/?EIO=4")] {
+        let refused =
+            hosts.check(&method, &Uri::from_static(path), &headers).err().map(|failure| failure.code);
+        let expected = (!is_ours).then_some(ErrorCode::Forbidden);
+        assert_eq!(refused, expected, "{origin} calls {host} by {method} {path}");
+    }
+}
+
+/// Scheme, host and port; a port that is not written is the scheme's usual one.
+#[test]
+fn an_origin_is_ours_by_scheme_host_and_port() {
+    let names = |is_secure| {
+        Hosts::new("127.0.0.1:7777".parse().expect("an address"), &["Warren.example".into()], is_secure)
+    };
+    let (plain, secure) = (names(false), names(true));
+    let ported = hosts("127.0.0.1:7777", &["warren.example:8443"]);
+    let on_eighty = hosts("127.0.0.1:80", &[]);
+    let table: &[(&Hosts, &str, &'static str, bool)] = &[
+        // The listener itself speaks HTTP on its port.
+        (&plain, "localhost:7777", "http://localhost:7777", true),
+        (&plain, "LOCALHOST:7777", "http://localhost:7777", true),
+        (&plain, "[::1]:7777", "http://[::1]:7777", true),
+        (&plain, "localhost:7777", "https://localhost:7777", false),
+        (&plain, "localhost:7777", "http://localhost", false),
+        (&plain, "localhost:7777", "http://localhost:3000", false),
+        (&plain, "localhost:7777", "http://127.0.0.1:7777", false),
+        (&on_eighty, "localhost", "http://localhost", true),
+        (&on_eighty, "localhost:80", "http://localhost", true),
+        (&on_eighty, "localhost", "http://localhost:80", true),
+        (&on_eighty, "localhost", "https://localhost", false),
+        // Behind a proxy that keeps the name.
+        (&plain, "warren.example", "https://warren.example", true),
+        (&plain, "warren.example", "https://warren.example:443", true),
+        (&plain, "warren.example:443", "https://warren.example", true),
+        (&plain, "warren.example", "http://warren.example", true),
+        (&plain, "warren.example:8443", "https://warren.example:8443", true),
+        (&plain, "warren.example", "https://warren.example:8443", false),
+        (&plain, "warren.example", "http://warren.example:443", false),
+        (&plain, "warren.example", "http://warren.example:3000", false),
+        (&plain, "warren.example", "ftp://warren.example", false),
+        // Behind a proxy that calls the server by the name it has for it.
+        (&plain, "localhost:7777", "https://warren.example", true),
+        (&plain, "localhost:7777", "https://WARREN.example:443", true),
+        (&plain, "localhost:7777", "https://warren.example:7777", false),
+        (&plain, "localhost:7777", "https://warren.example:3000", false),
+        (&plain, "localhost:7777", "https://sub.warren.example", false),
+        (&plain, "localhost:7777", "https://warren.example.evil.example", false),
+        // Cookies over TLS only: so are pages.
+        (&secure, "warren.example", "https://warren.example", true),
+        (&secure, "warren.example", "http://warren.example", false),
+        (&secure, "localhost:7777", "http://warren.example", false),
+        (&secure, "localhost:7777", "http://localhost:7777", true),
+        (&secure, "localhost:8443", "https://localhost:8443", true),
+        // A port that was configured is the one that browsers use.
+        (&ported, "localhost:7777", "https://warren.example:8443", true),
+        (&ported, "warren.example:8443", "https://warren.example:8443", true),
+        (&ported, "localhost:7777", "https://warren.example", false),
+        (&ported, "warren.example", "https://warren.example", false),
+        // What is no origin.
+        (&plain, "localhost:7777", "null", false),
+        (&plain, "localhost:7777", "", false),
+        (&plain, "localhost:7777", "localhost:7777", false),
+        (&plain, "localhost:7777", "http://localhost:7777/", false),
+        (&plain, "localhost:7777", "http://localhost:99999", false),
+        (&plain, "localhost:7777", "http://user@localhost:7777", false),
+    ];
+    for (hosts, host, origin, is_ours) in table {
+        check_origin(hosts, host, origin, *is_ours);
+    }
 }

@@ -63,7 +63,7 @@ pub(super) fn outwards(headers: &mut HeaderMap, port: u16, origin: &str, is_upgr
     of_the_message(headers, is_upgrade);
     // The page shows it in a frame, whatever the app says of frames.
     headers.remove(header::X_FRAME_OPTIONS);
-    each(headers, header::CONTENT_SECURITY_POLICY, without_ancestors);
+    each(headers, header::CONTENT_SECURITY_POLICY, own_policy);
     each(headers, header::SET_COOKIE, own_set_cookie);
     for name in [header::LOCATION, header::CONTENT_LOCATION] {
         each(headers, name, |value| Some(on_its_host(value, port, origin)));
@@ -107,11 +107,13 @@ fn path_on(address: &str, port: u16) -> Option<&str> {
     LOOPBACK.iter().any(|own| name.eq_ignore_ascii_case(own)).then_some(path)
 }
 
-/// A policy without what it says of frames; none if that was all it said.
-fn without_ancestors(value: &HeaderValue) -> Option<HeaderValue> {
+/// A policy without what it says of frames, and of who is told when it is broken: that may be somebody elsewhere. None if
+/// that was all it said.
+fn own_policy(value: &HeaderValue) -> Option<HeaderValue> {
     let Ok(text) = value.to_str() else { return Some(value.clone()) };
     let name = |directive: &str| directive.split_ascii_whitespace().next().unwrap_or_default().to_owned();
-    let is_kept = |directive: &&str| !name(directive).eq_ignore_ascii_case("frame-ancestors");
+    let left_out = ["frame-ancestors", "report-uri", "report-to"];
+    let is_kept = |directive: &&str| !left_out.iter().any(|it| name(directive).eq_ignore_ascii_case(it));
     let policy = |policy: &str| policy.split(';').filter(is_kept).collect::<Vec<_>>().join(";");
     let policies = text.split(',').map(policy).filter(|policy| !policy.trim().is_empty());
     let policies = policies.collect::<Vec<_>>().join(",");
@@ -213,6 +215,7 @@ mod tests {
             ),
             ("default-src 'self'", Some("default-src 'self'")),
             ("frame-ancestors 'none', script-src 'self'", Some("script-src 'self'")),
+            ("img-src 'none'; report-uri https://evil.example; Report-To x", Some("img-src 'none'")),
         ] {
             let mut answered = headers(&[
                 (header::X_FRAME_OPTIONS, "DENY"),

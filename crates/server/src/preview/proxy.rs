@@ -26,7 +26,7 @@ const BUILDING: Duration = Duration::from_secs(600);
 
 /// Sends the request through a connection of its own and gives back what is answered.
 pub(super) async fn pass(visit: Visit, mut request: Request, port: u16, stream: PreviewStream) -> Response {
-    let Visit { app, host, may_write, headers: shown, .. } = visit;
+    let Visit { app, host, may_write, validity, headers: shown, .. } = visit;
     let is_upgrade = is_upgrade(request.headers());
     let outer = is_upgrade.then(|| hyper::upgrade::on(&mut request));
     let inner = headers::inwards(request.headers(), port, is_upgrade);
@@ -55,7 +55,11 @@ pub(super) async fn pass(visit: Visit, mut request: Request, port: u16, stream: 
         let inner = hyper::upgrade::on(&mut response);
         app.deps.tasks.spawn(TaskKind::Connection, async move {
             if let (Ok(outer), Ok(inner)) = (outer.await, inner.await) {
-                relay(TokioIo::new(outer), TokioIo::new(inner), may_write).await;
+                let relay = relay(TokioIo::new(outer), TokioIo::new(inner), may_write);
+                tokio::select! {
+                    () = relay => {}
+                    ended = validity.ended() => tracing::debug!(%ended, "a preview's socket is closed"),
+                }
             }
         });
     }

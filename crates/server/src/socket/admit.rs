@@ -35,9 +35,10 @@ pub(super) async fn connect(app: App, socket: &SocketRef, auth: SocketAuth) -> R
 
 async fn admit(app: App, socket: &SocketRef, auth: SocketAuth) -> Result<Member, Failure> {
     let secret = secret(&app, socket, auth)?;
-    app.gateway().authenticate(&secret).await?;
+    let identity = app.gateway().authenticate(&secret).await?;
+    let validity = app.gateway().validity(&identity);
     let place = place(&app)?;
-    Ok(Member::new(app, secret, place))
+    Ok(Member::new(app, secret, validity, place))
 }
 
 /// The token: in the payload, in the handshake's header, or in the cookie of a page that can also show its companion.

@@ -10,7 +10,7 @@ use warren_runtime::api::{Follow, LogEntry};
 use warren_wire::{SocketMessage, SocketSession, socket_messages};
 
 use super::{
-    deliver::{Gone, deliver, hang_up},
+    deliver::{Gone, deliver},
     member::Member,
 };
 use crate::{failure::Failure, handlers::check_reached};
@@ -64,11 +64,11 @@ pub(super) async fn tell(socket: SocketRef, member: Arc<Member>, joining: Joinin
 }
 
 async fn tell_batch(socket: &SocketRef, member: &Member, entries: &[LogEntry]) -> Result<(), Gone> {
-    if member.is_banished().await {
-        hang_up(socket);
-        return Err(Gone);
-    }
     for message in entries.iter().flat_map(messages) {
+        // Whoever watches the token hangs up; nothing is told meanwhile.
+        if member.validity.has_ended().is_some() {
+            return Err(Gone);
+        }
         deliver(socket, message.name, &message.payload).await?;
     }
     Ok(())

@@ -10,7 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use warren_domain::{ErrorCode, SessionId};
 use warren_env::TaskKind;
-use warren_gateway::{Action, Denied, Identity, Target, authorize};
+use warren_gateway::{Action, Denied, Identity, Target, Validity, authorize};
 
 use crate::{deps::App, failure::Failure};
 
@@ -20,8 +20,10 @@ const MOST_JOINED: usize = 64;
 /// A client that was let in.
 pub(crate) struct Member {
     pub(super) app: App,
-    /// Asked for again and again: a token that is revoked or too old ends what it began.
+    /// Asked for whenever it wants something.
     secret: String,
+    /// Of its token: a socket ends with it.
+    pub(super) validity: Validity,
     joined: Mutex<HashMap<SessionId, Joined>>,
     /// The client is gone, or was sent away.
     gone: CancellationToken,
@@ -35,19 +37,14 @@ struct Joined {
 }
 
 impl Member {
-    pub(super) fn new(app: App, secret: String, place: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(app: App, secret: String, validity: Validity, place: OwnedSemaphorePermit) -> Self {
         let gone = app.deps.tasks.token().child_token();
-        Self { app, secret, joined: Mutex::default(), gone, _place: place }
+        Self { app, secret, validity, joined: Mutex::default(), gone, _place: place }
     }
 
     /// Who it is, if its token is still good.
     pub(super) async fn identity(&self) -> Result<Identity, Failure> {
         Ok(self.app.gateway().authenticate(&self.secret).await?)
-    }
-
-    /// Whether it must be sent away: its token is not good any more. A store that cannot be asked is no reason.
-    pub(super) async fn is_banished(&self) -> bool {
-        matches!(self.identity().await, Err(failure) if failure.code == ErrorCode::Unauthorized)
     }
 
     /// Checks that it may read a session. One that is not its own is not there. Says whether the session is in memory.
@@ -58,7 +55,7 @@ impl Member {
             Target::Project { partition: &summary.record.partition, project: summary.record.project_id };
         authorize(&identity, Action::Read, target).map_err(|denied| match denied {
             Denied::NotFound => Failure::not_found("session", session),
-            Denied::ReadOnly | Denied::NotAdmin => Failure::from(denied),
+            Denied::ReadOnly | Denied::NotAdmin | Denied::NotOperator => Failure::from(denied),
         })?;
         Ok(summary.runtime.is_loaded)
     }

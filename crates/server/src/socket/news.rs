@@ -1,6 +1,6 @@
 //! What every client is told without asking: the list of sessions, and how it changes.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use socketioxide::extract::SocketRef;
 use warren_runtime::api::SessionQuery;
@@ -14,8 +14,6 @@ use crate::{convert, failure::Failure, sse::NewsSource};
 
 /// The list has the newest sessions; older ones are found by `GET /api/sessions`.
 const LISTED: u32 = 200;
-/// How often a silent client's token is looked at.
-const RECHECK: Duration = Duration::from_secs(5);
 
 /// The newest sessions that the client may see.
 pub(super) async fn list(member: &Member) -> Result<Vec<SessionListItem>, Failure> {
@@ -51,23 +49,14 @@ async fn tell_all(socket: &SocketRef, member: &Member) -> Result<(), Gone> {
             deliver(socket, "sessions:changed", &SessionsChanged::missed()).await?;
         }
     }
-    let mut recheck = tokio::time::interval(RECHECK);
-    loop {
-        let change = tokio::select! {
-            change = news.next_change() => change,
-            _ = recheck.tick() => {
-                if member.is_banished().await {
-                    return banish(socket);
-                }
-                continue;
-            }
-        };
-        let Some(change) = change else { return Ok(()) };
-        if member.is_banished().await {
-            return banish(socket);
+    while let Some(change) = news.next_change().await {
+        // Whoever watches the token hangs up; nothing is told meanwhile.
+        if member.validity.has_ended().is_some() {
+            return Err(Gone);
         }
         tell_change(socket, member, change).await?;
     }
+    Ok(())
 }
 
 async fn tell_change(socket: &SocketRef, member: &Member, change: SessionsChanged) -> Result<(), Gone> {

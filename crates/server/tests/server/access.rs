@@ -76,7 +76,10 @@ async fn a_read_only_token_changes_nothing() {
         server.get(&server.owner, &format!("/api/sessions/{session}")).await.json()["projectId"].clone();
     let scope = format!("project:{}:ro", project.as_str().expect("an id"));
     for secret in [server.token("default", "admin:ro").await, server.token("default", &scope).await] {
-        for route in ROUTES.iter().filter(|route| matches!(route.access, Access::Write | Access::Admin)) {
+        for route in ROUTES
+            .iter()
+            .filter(|route| matches!(route.access, Access::Write | Access::Admin | Access::Operator))
+        {
             let reply = server.call(with_token(route, session, &secret)).await;
             assert_eq!(reply.status, StatusCode::FORBIDDEN, "{}", route.name);
             assert_eq!(reply.problem(), "FORBIDDEN");
@@ -91,7 +94,7 @@ async fn a_projects_token_is_no_administrators() {
     let session = server.session().await;
     let project = server.project("default", "mine").await;
     let secret = server.token("default", &format!("project:{project}")).await;
-    let admins = |access| matches!(access, Access::Admin | Access::AdminRead | Access::AdminReadOrLocal);
+    let admins = |access| !matches!(access, Access::Public | Access::Read | Access::Write);
     for route in ROUTES.iter().filter(|route| admins(route.access)) {
         let reply = server.call(with_token(route, session, &secret)).await;
         assert_eq!(
@@ -101,6 +104,34 @@ async fn a_projects_token_is_no_administrators() {
             route.name
         );
     }
+}
+
+#[tokio::test]
+async fn an_administrator_of_another_partition_does_not_change_the_whole_server() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let tenant = server.token("another", "admin").await;
+    let routes: Vec<_> = ROUTES.iter().filter(|route| route.access == Access::Operator).collect();
+    let names: Vec<_> = routes.iter().map(|route| route.name).collect();
+    assert_eq!(names, [RouteName::AgentInstall, RouteName::AgentRemove], "what all partitions share");
+    for route in routes {
+        let reply = server.call(with_token(route, session, &tenant)).await;
+        assert_eq!(
+            (reply.status, reply.problem().as_str()),
+            (StatusCode::FORBIDDEN, "FORBIDDEN"),
+            "{}",
+            route.name
+        );
+        assert!(
+            reply.json()["hint"].as_str().is_some_and(|hint| hint.contains("first start")),
+            "{}",
+            route.name
+        );
+        let own = server.call(with_token(route, session, &server.owner)).await;
+        assert_ne!(own.status, StatusCode::FORBIDDEN, "{}: the owner is an operator", route.name);
+    }
+    // In its own partition it is an administrator all the same.
+    assert_eq!(server.get(&tenant, "/api/tokens").await.status, StatusCode::OK);
 }
 
 #[tokio::test]

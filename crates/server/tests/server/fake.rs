@@ -12,17 +12,18 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use warren_domain::{
-    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, Conversations,
-    Draft, ErrorCode, EventBody, Fence, Rejection, Replay, ReplayId, ReplayOutcome, ReplayStatus, RunId,
-    RunInput, RunStatus, Seq, SessionChanges, SessionId, SessionRuntimeState, Usage, Version, WorkspaceId,
+    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, BlockId,
+    ConversationId, Conversations, Draft, ErrorCode, EventBody, Fence, Rejection, Replay, ReplayId,
+    ReplayOutcome, ReplayStatus, RunId, RunInput, RunStatus, Seq, SessionChanges, SessionId,
+    SessionRuntimeState, Usage, Version, WorkspaceId,
 };
 use warren_env::Env;
 use warren_runtime::api::{
     AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, ArtifactRecords, Changes, Files, Follow,
-    Force, Imports, Knowledge, LogEntry, NewMessage, NewSession, Page, Previews, Records, ReplayWhat,
-    Replays, RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail,
-    SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts,
-    UsageQuery, UsageRow, VersionFiles, Versions,
+    Force, Imports, Knowledge, LogEntry, MessagePart, Messages, NewMessage, NewSession, Page, Previews,
+    Records, ReplayWhat, Replays, RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent,
+    SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter,
+    Transcripts, UsageQuery, UsageRow, VersionFiles, Versions,
 };
 use warren_store::{Change, Commit, CommitError, EventLog, Live, SessionUpdate, Store};
 
@@ -243,6 +244,7 @@ impl Approvals for FakeRuntime {
                 title: "May I?".to_owned(),
                 detail: json!({}),
                 options: vec![ApprovalDecision::Allow],
+                rules: Vec::new(),
                 expires_at: self.env.now().plus_millis(60_000),
             },
             requested_at: record.created_at,
@@ -253,6 +255,14 @@ impl Approvals for FakeRuntime {
     async fn approval_resolve(&self, resolution: ApprovalResolution) -> Result<ApprovalRecord, SessionError> {
         let asked = self.approval_get(resolution.approval_id).await?;
         Ok(ApprovalRecord { resolution: Some((resolution, self.env.now())), ..asked })
+    }
+
+    async fn approval_rule_withdraw(
+        &self,
+        approval: ApprovalId,
+        _by: String,
+    ) -> Result<ApprovalRecord, SessionError> {
+        self.approval_get(approval).await
     }
 }
 
@@ -338,7 +348,7 @@ impl Sessions for FakeRuntime {
     }
 
     async fn session_erase(&self, session: SessionId) -> Result<(), SessionError> {
-        self.live.erase(session).await.expect("the store");
+        self.live.erase(session, warren_domain::Fence(0)).await.expect("the store");
         Ok(())
     }
 }
@@ -423,18 +433,54 @@ impl Runs for FakeRuntime {
 
 #[async_trait]
 impl Records for FakeRuntime {
-    async fn session_detail(&self, session: SessionId) -> Result<SessionDetail, SessionError> {
+    async fn session_detail(
+        &self,
+        session: SessionId,
+        limit: Option<u32>,
+    ) -> Result<SessionDetail, SessionError> {
         let summary = self.session_get(session).await?;
         let entries = self.store.log.read(session, Seq(0), 10_000).await.expect("the store");
         let mut conversations = Conversations::default();
         entries.iter().for_each(|entry| conversations.apply(&entry.event().expect("an event")));
+        let n_older = limit.map_or(0, |limit| conversations.main().len().saturating_sub(limit as usize));
+        let newest = conversations.main()[n_older..].to_vec();
         Ok(SessionDetail {
             last_seq: summary.record.head,
             summary,
-            conversations,
+            more: n_older > 0,
+            conversations: Conversations::of_threads(newest, Vec::new()),
             files: Vec::new(),
             queue: Vec::new(),
         })
+    }
+
+    async fn messages(
+        &self,
+        session: SessionId,
+        thread: &ConversationId,
+        part: MessagePart,
+        limit: u32,
+    ) -> Result<Option<Messages>, SessionError> {
+        let detail = self.session_detail(session, None).await?;
+        let blocks = if thread.is_main() { detail.conversations.main().to_vec() } else { Vec::new() };
+        let at = |id: &BlockId| blocks.iter().position(|block| block.id() == id);
+        let limit = limit as usize;
+        let place = |id: Option<BlockId>, or: usize| id.map_or(Some(or), |id| at(&id));
+        let (range, more) = match part {
+            MessagePart::After(id) => {
+                let is_first = id.is_none();
+                let Some(place) = place(id, 0) else { return Ok(None) };
+                let start = if is_first { place } else { place + 1 };
+                let end = blocks.len().min(start + limit);
+                (start..end, end < blocks.len())
+            }
+            MessagePart::Before(id) => {
+                let Some(end) = place(id, blocks.len()) else { return Ok(None) };
+                let start = end.saturating_sub(limit);
+                (start..end, start > 0)
+            }
+        };
+        Ok(Some(Messages { blocks: blocks[range].to_vec(), more }))
     }
 
     async fn events_read(

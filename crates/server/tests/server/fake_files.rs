@@ -237,6 +237,14 @@ async fn app(mut stream: DuplexStream, heard: std::sync::Arc<Mutex<Vec<String>>>
         return;
     }
     let line = text.lines().next().unwrap_or_default();
+    if line.contains("/endless") {
+        let answer = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n";
+        if stream.write_all(answer.as_bytes()).await.is_ok() {
+            // Says no more, and waits until nobody listens.
+            while let Ok(1..) = stream.read(&mut buffer).await {}
+        }
+        return;
+    }
     let answer = format!(
         "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nset-cookie: app=1; Domain=localhost\r\nset-cookie: warren_session=x\r\n\r\n{line}",
         line.len()

@@ -353,3 +353,31 @@ async fn what_is_uploaded_into_the_workspace_is_bounded_by_the_form_and_not_by_w
     let n_left = server.runtime.files.paths().iter().filter(|path| path.starts_with("data/new")).count();
     assert_eq!(n_left, 0, "all of a form or none");
 }
+
+/// A browser runs a script, and applies a style, only if its type says so, once it is told not to guess.
+#[tokio::test]
+async fn what_an_agent_wrote_is_no_script_and_no_style_on_the_pages_origin() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    for (name, media) in [
+        ("a.js", "text/plain; charset=utf-8"),
+        ("a.MJS", "text/plain; charset=utf-8"),
+        ("a.css", "text/plain; charset=utf-8"),
+        ("a.json", "application/json"),
+        ("a.svg", "image/svg+xml"),
+        ("a.pdf", "application/pdf"),
+        ("a.png", "image/png"),
+        ("a", "application/octet-stream"),
+    ] {
+        server.runtime.files.put(name, b"x");
+        let read = get(&server, &format!("/api/sessions/{session}/fs/read?path={name}"), &[]).await;
+        assert_eq!(
+            (read.status, read.headers["content-type"].to_str().expect("text")),
+            (StatusCode::OK, media),
+            "{name}"
+        );
+        assert_eq!(read.headers["x-content-type-options"], "nosniff", "{name}");
+        let policy = read.headers["content-security-policy"].to_str().expect("text");
+        assert!(policy.starts_with("sandbox; default-src 'none'"), "{name}: {policy}");
+    }
+}

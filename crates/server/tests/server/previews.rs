@@ -32,7 +32,7 @@ async fn visit(
 }
 
 /// Asks for a way in; gives its host and its path.
-async fn grant(
+pub(crate) async fn grant(
     server: &TestServer,
     secret: &str,
     session: SessionId,
@@ -49,7 +49,7 @@ async fn grant(
 }
 
 /// Goes in, and gives the cookie.
-async fn enter(server: &TestServer, host: &str, path: &str) -> (HeaderMap, String) {
+pub(crate) async fn enter(server: &TestServer, host: &str, path: &str) -> (HeaderMap, String) {
     let entered = visit(server, host, path, Method::GET, &[]).await;
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "{entered:?}");
     let cookie = entered.headers[header::SET_COOKIE].to_str().expect("text").to_owned();
@@ -203,7 +203,8 @@ async fn a_page_of_files_is_on_a_host_of_its_own_and_only_outputs_are_there() {
     let sent = [("cookie", cookie.as_str())];
     let page = visit(&server, &host, "/outputs/page.html", Method::GET, &sent).await;
     assert_eq!((page.status, page.body.as_slice()), (StatusCode::OK, &b"<p>hi</p>"[..]));
-    assert_eq!(page.headers.get("content-security-policy"), None, "it may run, for it runs alone");
+    let policy = page.headers["content-security-policy"].to_str().expect("text");
+    assert!(policy.contains("allow-scripts allow-same-origin"), "it may run, for it runs alone: {policy}");
     for path in ["/secret.txt", "/", "/outputs/none.html", "/%2e%2e/secret.txt", "/api/sessions"] {
         assert_eq!(
             visit(&server, &host, path, Method::GET, &sent).await.status,
@@ -247,7 +248,7 @@ async fn where_nothing_listens_a_page_says_so_and_looks_again() {
 }
 
 /// Opens a socket with an app that greets and then says whatever it hears.
-async fn socket(server: &TestServer, host: &str, cookie: &str) -> tokio::net::TcpStream {
+pub(crate) async fn socket(server: &TestServer, host: &str, cookie: &str) -> tokio::net::TcpStream {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let serving = serve(listener, server.router.clone(), server.tasks.clone(), ServeOptions::default());
@@ -299,4 +300,34 @@ async fn over_a_socket_who_may_only_read_hears_and_is_not_heard() {
     socket.read_to_end(&mut echo).await.expect("all of it");
     assert_eq!(String::from_utf8_lossy(&echo), "");
     server.tasks.cancel();
+}
+
+/// Of the policy's words, every one that names another place than the preview's own host.
+fn elsewhere(policy: &str, host: &str) -> Vec<String> {
+    let (own, socket) = (format!("http://{host}"), format!("ws://{host}"));
+    let places = policy.split([' ', ';']).filter(|word| word.contains("://") || word.contains('*'));
+    places.filter(|place| *place != own && *place != socket).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn whatever_a_preview_answers_keeps_its_page_to_its_own_host() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    server.runtime.files.put("outputs/page.html", b"<p>hi</p>");
+    for (artifact, kind, path) in [
+        ("outputs/page.html", ArtifactKind::Html, "/outputs/page.html"),
+        ("outputs/page.html", ArtifactKind::Html, "/outputs/none.html"),
+        ("outputs/web", ArtifactKind::WebApp, "/"),
+    ] {
+        let (host, way_in) = grant(&server, &server.owner, session, artifact, kind).await;
+        let (_, cookie) = enter(&server, &host, &way_in).await;
+        let reply = visit(&server, &host, path, Method::GET, &[("cookie", &cookie)]).await;
+        let policies: Vec<_> = reply.headers.get_all("content-security-policy").iter().collect();
+        let ours = policies.last().expect("a policy").to_str().expect("text");
+        for wanted in ["default-src 'self'", "form-action 'self'", "frame-src 'self'", "sandbox "] {
+            assert!(ours.contains(wanted), "{path}: {ours}");
+        }
+        assert!(ours.contains(&format!("connect-src 'self' data: blob: ws://{host}")), "hot reload: {ours}");
+        assert_eq!(elsewhere(ours, &host), Vec::<String>::new(), "{path}");
+    }
 }

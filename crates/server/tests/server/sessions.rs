@@ -92,6 +92,46 @@ async fn reading_a_session_loads_it_and_makes_no_sandbox() {
 }
 
 #[tokio::test]
+async fn conversation_pages_from_both_ends_without_a_gap_or_a_duplicate() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let block = |id: &str| Block::AssistantText {
+        id: BlockId::from(id),
+        timestamp: Timestamp::default(),
+        content: "x".repeat(500),
+        model: None,
+    };
+    let said = ["a", "b", "c", "d", "e"].map(|id| EventBody::BlockComplete { block: block(id) });
+    server.runtime.emit(session, said.map(Draft::of_session).into()).await;
+    let read = async |query: String| {
+        server.get(&server.owner, &format!("/api/sessions/{session}/messages?limit=2{query}")).await
+    };
+    let ids = |page: &serde_json::Value| -> String {
+        let blocks = page["blocks"].as_array().expect("blocks");
+        blocks.iter().map(|block| block["id"].as_str().expect("an id")).collect()
+    };
+    for (first, cursor, parameter, expected) in [
+        ("", "nextCursor", "after", ["ab", "cd", "e"]),
+        ("&order=newest", "previousCursor", "before", ["de", "bc", "a"]),
+    ] {
+        let (mut query, mut seen) = (first.to_owned(), Vec::new());
+        loop {
+            let page = read(query).await.json();
+            seen.push(ids(&page));
+            let Some(cursor) = page[cursor].as_str() else { break };
+            query = format!("&{parameter}={cursor}");
+        }
+        assert_eq!(seen, expected);
+    }
+    assert_eq!(read("&after=z".to_owned()).await.problem(), "BAD_REQUEST");
+    assert_eq!(read("&after=a&before=b".to_owned()).await.problem(), "BAD_REQUEST");
+    let newest = server.get(&server.owner, &format!("/api/sessions/{session}?limit=2")).await.json();
+    assert_eq!((ids(&newest), &newest["previousCursor"]), ("de".to_owned(), &json!("d")));
+    let whole = server.get(&server.owner, &format!("/api/sessions/{session}")).await.json();
+    assert_eq!((ids(&whole), whole.get("previousCursor")), ("abcde".to_owned(), None));
+}
+
+#[tokio::test]
 async fn a_message_is_accepted_with_its_run() {
     let server = TestServer::start().await;
     let session = server.session().await;

@@ -7,7 +7,14 @@ use std::{
 
 use warren_snapshots::{Collected, Options, ReadTreeError, TreeId};
 
-use crate::ground::Ground;
+use crate::ground::{Ground, on_every_storage};
+
+on_every_storage! {
+    what_no_tree_needs_goes_after_the_grace_period_and_not_before
+    a_tree_that_is_held_or_needed_again_is_kept
+    a_pack_that_is_mostly_not_needed_is_written_anew
+    only_one_collects_at_a_time
+}
 
 async fn collect(ground: &Ground, live: &[TreeId]) -> Collected {
     let live = live.to_vec();
@@ -16,9 +23,7 @@ async fn collect(ground: &Ground, live: &[TreeId]) -> Collected {
 
 const HOUR_MS: i64 = 3_600_000;
 
-#[tokio::test]
-async fn what_no_tree_needs_goes_after_the_grace_period_and_not_before() {
-    let ground = Ground::new();
+async fn what_no_tree_needs_goes_after_the_grace_period_and_not_before(ground: Ground) {
     ground.write("old", "gone soon");
     let first = ground.take(None).await.tree;
     fs::remove_file(ground.workspace().join("old")).expect("removes");
@@ -36,9 +41,7 @@ async fn what_no_tree_needs_goes_after_the_grace_period_and_not_before() {
     assert!(matches!(gone, Err(ReadTreeError::Missing { .. })), "{gone:?}");
 }
 
-#[tokio::test]
-async fn a_tree_that_is_held_or_needed_again_is_kept() {
-    let ground = Ground::new();
+async fn a_tree_that_is_held_or_needed_again_is_kept(ground: Ground) {
     ground.write("file", "content");
     let taken = ground.take(None).await;
     let tree = taken.tree;
@@ -57,9 +60,7 @@ async fn a_tree_that_is_held_or_needed_again_is_kept() {
     assert!(ground.reopened().list(&ground.partition, tree, "workspace").await.is_ok());
 }
 
-#[tokio::test]
-async fn a_pack_that_is_mostly_not_needed_is_written_anew() {
-    let ground = Ground::new();
+async fn a_pack_that_is_mostly_not_needed_is_written_anew(ground: Ground) {
     for n in 0..10_u8 {
         ground.write(
             &format!("file-{n}"),
@@ -82,9 +83,7 @@ async fn a_pack_that_is_mostly_not_needed_is_written_anew() {
     }
 }
 
-#[tokio::test]
-async fn only_one_collects_at_a_time() {
-    let ground = Ground::new();
+async fn only_one_collects_at_a_time(ground: Ground) {
     ground.write("file", "x");
     let tree = ground.take(None).await.tree;
     let (snapshots, partition) = (ground.reopened(), ground.partition.clone());

@@ -8,10 +8,35 @@ use std::{
     time::Duration,
 };
 
+use futures::TryStreamExt as _;
+use object_store::{ObjectStore, path::Path as Name};
 use tempfile::TempDir;
 use warren_domain::{Partition, Timestamp};
 use warren_env::{Env, ManualClock};
-use warren_snapshots::{Options, Snapshots, Source, TakeRequest, Taken, Target, TreeId};
+use warren_snapshots::{Options, Snapshots, Source, Storage, TakeRequest, Taken, Target, TreeId};
+
+use crate::bucket::Bucket;
+
+/// Makes two tests of each function: with packs in a directory, and in a bucket.
+macro_rules! on_every_storage {
+    ($($test:ident)*) => {
+        mod directory {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(crate::ground::Ground::new()).await;
+            })*
+        }
+
+        mod bucket {
+            $(#[tokio::test]
+            async fn $test() {
+                let Some(bucket) = crate::bucket::Bucket::open() else { return };
+                super::$test(crate::ground::Ground::in_bucket(&bucket)).await;
+            })*
+        }
+    };
+}
+pub(crate) use on_every_storage;
 
 pub(crate) struct Ground {
     pub(crate) directory: TempDir,
@@ -30,6 +55,12 @@ impl Ground {
     pub(crate) fn in_memory() -> Self {
         let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self::at(directory.expect("a directory"), |_| {})
+    }
+
+    /// With its packs in a bucket.
+    pub(crate) fn in_bucket(bucket: &Bucket) -> Self {
+        let s3 = bucket.s3.clone();
+        Self::with(|options| options.storage = Storage::S3(s3))
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Options)) -> Self {
@@ -76,6 +107,21 @@ impl Ground {
         path
     }
 
+    /// All objects of the partition.
+    pub(crate) fn objects(&self) -> Arc<dyn ObjectStore> {
+        self.options.storage.beside("trees/p-default").expect("opens")
+    }
+
+    /// The names of the packs, on whichever storage, oldest first.
+    pub(crate) async fn pack_names(&self) -> Vec<Name> {
+        let listed: Vec<_> =
+            self.objects().list(Some(&Name::from("packs"))).try_collect().await.expect("lists");
+        let mut names: Vec<_> = listed.into_iter().map(|meta| meta.location).collect();
+        names.sort();
+        names
+    }
+
+    /// The files of the packs, where the storage is a directory.
     pub(crate) fn packs(&self) -> Vec<PathBuf> {
         let packs = self.directory.path().join("store/trees/p-default/packs");
         let mut packs: Vec<_> = fs::read_dir(packs)

@@ -1,11 +1,14 @@
 //! Rules of [`Sessions::erase`](crate::Sessions::erase).
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use warren_domain::{Fence, NodeId, Seq, SessionId, Version};
 
 use super::{created, samples};
 use crate::{
     ApprovalQuery, Change, Commit, CommitError, SessionQuery, SessionRecord, Store, UsageGroup, UsageQuery,
+    WriteError,
 };
 
 /// A session that has something of everything.
@@ -24,15 +27,12 @@ async fn full(store: &Store) -> SessionRecord {
     record.head = store.log.commit(commit).await.expect("it is committed");
     record.version = Version(1);
     for thread in ["", "sub"] {
-        let written = store.transcripts.write_transcript(session, thread, 0, Bytes::from_static(b"x"));
+        let written =
+            store.transcripts.write_transcript(session, Fence(9), thread, 0, Bytes::from_static(b"x"));
         written.await.expect("it is written");
     }
     let node = NodeId::from("a node");
-    store
-        .leases
-        .acquire(session, &node, samples::time(0), samples::time(10))
-        .await
-        .expect("the lease is free");
+    store.leases.acquire(session, &node, Duration::from_secs(60)).await.expect("the lease is free");
     record
 }
 
@@ -69,14 +69,14 @@ async fn remains(store: &Store, record: &SessionRecord) -> [usize; 11] {
 pub async fn nothing_is_left_of_an_erased_session(store: &Store) {
     let record = full(store).await;
     assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1]);
-    assert!(store.sessions.erase(record.session_id).await.expect("it is erased"));
+    assert!(store.sessions.erase(record.session_id, Fence(9)).await.expect("it is erased"));
     assert_eq!(remains(store, &record).await, [0; 11]);
     assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), None);
     assert_eq!(store.transcripts.transcript(record.session_id, "").await.expect("it is read"), None);
     let renewed =
-        store.leases.renew(&NodeId::from("a node"), samples::time(20)).await.expect("it is renewed");
+        store.leases.renew(&NodeId::from("a node"), Duration::from_secs(60)).await.expect("it is renewed");
     assert!(!renewed.contains(&record.session_id));
-    assert!(!store.sessions.erase(record.session_id).await.expect("it is gone already"));
+    assert!(!store.sessions.erase(record.session_id, Fence(9)).await.expect("it is gone already"));
 }
 
 /// Neighbours keep everything.
@@ -84,23 +84,43 @@ pub async fn others_are_not_touched(store: &Store) {
     let first = full(store).await;
     let second = full(store).await;
     let third = full(store).await;
-    store.sessions.erase(second.session_id).await.expect("it is erased");
+    store.sessions.erase(second.session_id, Fence(9)).await.expect("it is erased");
     for record in [first, third] {
         assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1]);
         assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), Some(record));
     }
-    assert!(!store.sessions.erase(samples::session().session_id).await.expect("there is none"));
+    assert!(!store.sessions.erase(samples::session().session_id, Fence(9)).await.expect("there is none"));
 }
 
 /// A writer that does not know yet is refused, and brings nothing back.
 pub async fn nothing_can_be_added_to_an_erased_session(store: &Store) {
     let record = full(store).await;
     let session: SessionId = record.session_id;
-    store.sessions.erase(session).await.expect("it is erased");
+    store.sessions.erase(session, Fence(9)).await.expect("it is erased");
     let late = Commit { fence: Fence(1), ..samples::append(session, record.head, 1) };
     let refused = store.log.commit(late).await;
     assert!(matches!(refused, Err(CommitError::NoSession(found)) if found == session), "{refused:?}");
-    let late = store.transcripts.write_transcript(session, "", 0, Bytes::from_static(b"x")).await;
+    let late = store.transcripts.write_transcript(session, Fence(9), "", 0, Bytes::from_static(b"x")).await;
     assert!(late.is_err());
     assert_eq!(remains(store, &record).await, [0; 11]);
+}
+
+/// A server that does not hold the lease erases nothing: whoever holds it may be at work.
+pub async fn an_old_fence_erases_nothing(store: &Store) {
+    let record = full(store).await;
+    let session = record.session_id;
+    let node = NodeId::from("another node");
+    store.leases.acquire(session, &NodeId::from("a node"), Duration::ZERO).await.expect("its own");
+    let current =
+        store.leases.acquire(session, &node, Duration::from_secs(60)).await.expect("it is over").fence;
+    let before = remains(store, &record).await;
+    for ours in [Fence(0), Fence(current.0 - 1)] {
+        let refused = store.sessions.erase(session, ours).await;
+        let Err(WriteError::Fenced { current: found, .. }) = refused else {
+            panic!("an old fence was not refused: {refused:?}")
+        };
+        assert_eq!(found, current);
+    }
+    assert_eq!(remains(store, &record).await, before);
+    assert!(store.sessions.erase(session, current).await.expect("it holds the lease"));
 }

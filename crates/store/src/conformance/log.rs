@@ -1,7 +1,9 @@
 //! Rules of [`EventLog`](crate::EventLog), one commit at a time.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use warren_domain::{Fence, Seq, SessionId, Version};
+use warren_domain::{Fence, NodeId, Seq, SessionId, Version};
 
 use super::{created, samples};
 use crate::{Change, Commit, CommitError, Compaction, LogEntry, Store};
@@ -69,10 +71,9 @@ pub async fn a_commit_to_no_session_is_refused(store: &Store) {
 /// One whose lease is gone must stop; so it is told that, even when its position is old too.
 pub async fn an_old_fence_is_refused_first(store: &Store) {
     let session = created(store).await.session_id;
-    let until = samples::time(1_000);
     for _ in 0..2 {
         let node = "a node".into();
-        store.leases.acquire(session, &node, samples::time(0), until).await.expect("the lease is free");
+        store.leases.acquire(session, &node, Duration::from_secs(60)).await.expect("the lease is free");
     }
     for (fence, expected) in [(0, 1), (1, 1), (1, 7)] {
         let commit = Commit { fence: Fence(fence), ..samples::append(session, Seq(expected), 1) };
@@ -169,12 +170,13 @@ pub async fn bytes_are_kept_exactly(store: &Store) {
 /// Whoever reads before it, from the middle of it, or after it: each gets what is left, and then what comes.
 pub async fn a_compacted_piece_is_one_entry_and_numbers_stay(store: &Store) {
     let session = created(store).await.session_id;
+    let (lease, fence) = upkeep(store).await;
     store.log.commit(samples::append(session, Seq(1), 9)).await.expect("it is appended");
-    let stands_for = LogEntry { seq: Seq(6), json: Bytes::from_static(b"{\"type\":\"log_compacted\"}") };
-    let piece = Compaction { from: Seq(3), entry: stands_for.clone() };
+    let stands_for = stand_in(6);
+    let piece = Compaction { from: Seq(3), entry: stands_for.clone(), lease, fence };
     // Twice is the same as once.
-    for _ in 0..2 {
-        store.log.compact(session, piece.clone()).await.expect("it is compacted");
+    for done in [true, false] {
+        assert_eq!(store.log.compact(session, piece.clone()).await.expect("it is compacted"), done);
     }
     let mut left = samples::entries(session, Seq(0), 10);
     left.splice(2..6, [stands_for]);
@@ -186,4 +188,59 @@ pub async fn a_compacted_piece_is_one_entry_and_numbers_stay(store: &Store) {
     assert_eq!(store.log.head(session).await.expect("the head is read"), Some(Seq(10)));
     let next = store.log.commit(samples::append(session, Seq(10), 1)).await.expect("it is appended");
     assert_eq!(next, Seq(11));
+}
+
+/// Of two servers that found the same piece, the second finds it compacted, and must not take what lies around it.
+pub async fn only_a_piece_that_is_whole_is_compacted(store: &Store) {
+    let session = created(store).await.session_id;
+    let (lease, fence) = upkeep(store).await;
+    store.log.commit(samples::append(session, Seq(1), 19)).await.expect("it is appended");
+    let compact = async |from: u64, to: u64| {
+        let piece = Compaction { from: Seq(from), entry: stand_in(to), lease, fence };
+        store.log.compact(session, piece).await.expect("the log is there")
+    };
+    assert!(compact(5, 10).await);
+    let mut left = samples::entries(session, Seq(0), 20);
+    left.splice(4..10, [stand_in(10)]);
+    for (from, to) in [(5, 10), (5, 15), (3, 12), (8, 12), (9, 10), (19, 25), (15, 12)] {
+        assert!(!compact(from, to).await, "{from} to {to} is not whole");
+        assert_eq!(store.log.read(session, Seq(0), 100).await.expect("the log is read"), left);
+    }
+    let both = futures::join!(compact(12, 16), compact(14, 18));
+    assert_eq!(u8::from(both.0) + u8::from(both.1), 1, "they overlap");
+    let nobody = samples::session().session_id;
+    let piece = Compaction { from: Seq(1), entry: stand_in(3), lease, fence };
+    assert!(!store.log.compact(nobody, piece).await.expect("there is none"));
+}
+
+/// Whoever lost the lease under which logs are compacted changes nothing any more.
+pub async fn a_log_is_compacted_only_under_the_lease(store: &Store) {
+    let session = created(store).await.session_id;
+    let (lease, fence) = upkeep(store).await;
+    store.log.commit(samples::append(session, Seq(1), 9)).await.expect("it is appended");
+    let node = NodeId::from("another node");
+    let (_, current) = taken(store, lease, &node).await;
+    let nobody = samples::session().session_id;
+    for (lease, fence) in [(lease, fence), (nobody, fence), (nobody, Fence(0))] {
+        let piece = Compaction { from: Seq(3), entry: stand_in(6), lease, fence };
+        assert!(!store.log.compact(session, piece).await.expect("the log is there"));
+    }
+    let read = store.log.read(session, Seq(0), 100).await.expect("the log is read");
+    assert_eq!(read, samples::entries(session, Seq(0), 10));
+    let piece = Compaction { from: Seq(3), entry: stand_in(6), lease, fence: current };
+    assert!(store.log.compact(session, piece).await.expect("the log is there"));
+}
+
+fn stand_in(seq: u64) -> LogEntry {
+    LogEntry { seq: Seq(seq), json: Bytes::from_static(b"{\"type\":\"log_compacted\"}") }
+}
+
+/// A lease as that of whoever compacts logs: it belongs to no session.
+async fn upkeep(store: &Store) -> (SessionId, Fence) {
+    taken(store, samples::session().session_id, &NodeId::from("a node")).await
+}
+
+async fn taken(store: &Store, lease: SessionId, node: &NodeId) -> (SessionId, Fence) {
+    let granted = store.leases.acquire(lease, node, Duration::ZERO).await;
+    (lease, granted.expect("the lease is free").fence)
 }

@@ -1,6 +1,6 @@
 //! Rules of [`Replays`](crate::Replays).
 
-use warren_domain::{ReplayId, SessionId};
+use warren_domain::{Fence, ReplayId, SessionId};
 
 use super::{created, samples};
 use crate::{ReplayRecord, Store};
@@ -52,6 +52,6 @@ pub async fn a_replay_belongs_to_a_session(store: &Store) {
     };
     assert!(found(session, replay.replay_id).await);
     assert!(!found(other, replay.replay_id).await);
-    assert!(store.sessions.erase(session).await.expect("it is erased"));
+    assert!(store.sessions.erase(session, Fence(9)).await.expect("it is erased"));
     assert!(!found(session, replay.replay_id).await);
 }

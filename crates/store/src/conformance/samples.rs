@@ -84,6 +84,7 @@ pub fn approval(session: SessionId, expires_at: Timestamp) -> ApprovalRecord {
             title: "Run `ls` ü".to_owned(),
             detail: json!({"toolName": "bash", "input": {"command": "ls"}}),
             options: vec![ApprovalDecision::Allow, ApprovalDecision::Deny],
+            rules: Vec::new(),
             expires_at,
         },
         requested_at: time(5),
@@ -256,6 +257,7 @@ pub fn token(hash: &str) -> TokenRecord {
         expires_at: Some(time(70)),
         owner: Some("an owner".to_owned()),
         plan: Some("paid".to_owned()),
+        parent: None,
     }
 }
 

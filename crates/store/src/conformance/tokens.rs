@@ -53,3 +53,54 @@ pub async fn a_removed_token_is_unknown(store: &Store) {
     assert_eq!(store.tokens.token(&token.hash).await.expect("it is read"), None);
     assert_eq!(store.tokens.tokens(Some(&token.partition)).await.expect("they are listed"), []);
 }
+
+/// Its descendants go with it; its ancestors and its siblings stay.
+pub async fn a_token_ends_with_its_parent_at_any_depth(store: &Store) {
+    let root = token();
+    let child = |of: &TokenRecord| TokenRecord {
+        parent: Some(of.token_id),
+        partition: root.partition.clone(),
+        ..token()
+    };
+    let (middle, sibling) = (child(&root), child(&root));
+    let leaves = [child(&middle), child(&middle)];
+    let deepest = child(&leaves[0]);
+    for token in [&root, &middle, &sibling, &leaves[0], &leaves[1], &deepest] {
+        put(store, token).await;
+    }
+    assert_eq!(store.tokens.token(&deepest.hash).await.expect("it is read"), Some(deepest.clone()));
+    assert!(store.tokens.remove_token(middle.token_id).await.expect("it is removed"));
+    for gone in [&middle, &leaves[0], &leaves[1], &deepest] {
+        assert_eq!(store.tokens.token(&gone.hash).await.expect("it is read"), None);
+    }
+    for kept in [&root, &sibling] {
+        assert_eq!(store.tokens.token(&kept.hash).await.expect("it is read"), Some(kept.clone()));
+    }
+}
+
+/// Also when the parent was there a moment ago: nothing is made from a token that was revoked.
+pub async fn a_token_of_an_absent_parent_is_refused(store: &Store) {
+    let parent = token();
+    let child = TokenRecord { parent: Some(parent.token_id), ..token() };
+    assert!(store.tokens.put_token(&child).await.is_err(), "the parent was never there");
+    put(store, &parent).await;
+    store.tokens.remove_token(parent.token_id).await.expect("it is removed");
+    assert!(store.tokens.put_token(&child).await.is_err(), "the parent is gone");
+    assert_eq!(store.tokens.token(&child.hash).await.expect("it is read"), None);
+}
+
+/// Whatever partition they are of.
+pub async fn those_of_many_tokens_that_are_there_are_found(store: &Store) {
+    let (one, two, removed, never) = (token(), token(), token(), token());
+    for token in [&one, &two, &removed] {
+        put(store, token).await;
+    }
+    store.tokens.remove_token(removed.token_id).await.expect("it is removed");
+    let asked = [&one, &removed, &two, &never].map(|token| token.token_id);
+    let mut found = store.tokens.tokens_present(&asked).await.expect("they are looked for");
+    found.sort();
+    let mut expected = vec![one.token_id, two.token_id];
+    expected.sort();
+    assert_eq!(found, expected);
+    assert_eq!(store.tokens.tokens_present(&[]).await.expect("they are looked for"), []);
+}

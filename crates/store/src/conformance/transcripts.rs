@@ -1,14 +1,20 @@
 //! Rules of [`Transcripts`](crate::Transcripts).
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use warren_domain::SessionId;
+use warren_domain::{Fence, NodeId, SessionId};
 
 use super::{created, samples};
-use crate::Store;
+use crate::{Store, WriteError};
 
 async fn write(store: &Store, session: SessionId, thread: &str, offset: u64, text: &str) {
     let bytes = Bytes::copy_from_slice(text.as_bytes());
-    store.transcripts.write_transcript(session, thread, offset, bytes).await.expect("it is written");
+    store
+        .transcripts
+        .write_transcript(session, Fence(9), thread, offset, bytes)
+        .await
+        .expect("it is written");
 }
 
 async fn read(store: &Store, session: SessionId, thread: &str) -> Option<String> {
@@ -24,7 +30,11 @@ pub async fn bytes_are_read_back_whole(store: &Store) {
     for n in 0..40_u8 {
         let part = Bytes::from(vec![n.wrapping_mul(37); usize::from(n) * 50]);
         let offset = whole.len() as u64;
-        store.transcripts.write_transcript(session, "", offset, part.clone()).await.expect("it is written");
+        store
+            .transcripts
+            .write_transcript(session, Fence(9), "", offset, part.clone())
+            .await
+            .expect("it is written");
         whole.extend_from_slice(&part);
     }
     let found = store.transcripts.transcript(session, "").await.expect("it is read");
@@ -36,7 +46,7 @@ pub async fn a_part_is_what_the_whole_has_there(store: &Store) {
     let session = created(store).await.session_id;
     for (offset, part) in [(0, "one "), (4, "two "), (8, "three")] {
         let part = Bytes::from(part);
-        store.transcripts.write_transcript(session, "", offset, part).await.expect("it is written");
+        store.transcripts.write_transcript(session, Fence(9), "", offset, part).await.expect("it is written");
     }
     let parts = [
         (0, 100, "one two three"),
@@ -84,12 +94,12 @@ pub async fn a_write_ends_the_transcript(store: &Store) {
 pub async fn a_hole_is_refused(store: &Store) {
     let session = created(store).await.session_id;
     let bytes = || Bytes::from_static(b"x");
-    assert!(store.transcripts.write_transcript(session, "", 1, bytes()).await.is_err());
+    assert!(store.transcripts.write_transcript(session, Fence(9), "", 1, bytes()).await.is_err());
     write(store, session, "", 0, "abc").await;
-    assert!(store.transcripts.write_transcript(session, "", 4, bytes()).await.is_err());
+    assert!(store.transcripts.write_transcript(session, Fence(9), "", 4, bytes()).await.is_err());
     assert_eq!(read(store, session, "").await.as_deref(), Some("abc"));
     let nobody = samples::session().session_id;
-    assert!(store.transcripts.write_transcript(nobody, "", 0, bytes()).await.is_err());
+    assert!(store.transcripts.write_transcript(nobody, Fence(9), "", 0, bytes()).await.is_err());
     assert_eq!(read(store, nobody, "").await, None);
 }
 
@@ -115,4 +125,34 @@ pub async fn an_empty_transcript_is_one(store: &Store) {
     write(store, session, "", 0, "").await;
     assert_eq!(read(store, session, "").await.as_deref(), Some(""));
     assert_eq!(store.transcripts.transcripts(session).await.expect("they are listed"), [(String::new(), 0)]);
+}
+
+/// A server that lost its lease, and saves what its agent said all the same, must not cut off what the new holder saved.
+pub async fn an_old_fence_writes_no_transcript(store: &Store) {
+    let session = created(store).await.session_id;
+    let acquire = async |node: &str| {
+        store
+            .leases
+            .acquire(session, &NodeId::from(node), Duration::ZERO)
+            .await
+            .expect("the lease is free")
+            .fence
+    };
+    let save = async |fence: Fence, offset: u64, text: &'static str| {
+        let bytes = Bytes::from_static(text.as_bytes());
+        store.transcripts.write_transcript(session, fence, "", offset, bytes).await
+    };
+    let old = acquire("one").await;
+    save(old, 0, "from one").await.expect("it holds the lease");
+    let new = acquire("two").await;
+    save(new, 8, ", from two").await.expect("it holds the lease");
+    for offset in [0, 8, 18, 99] {
+        let refused = save(old, offset, "late").await;
+        let Err(WriteError::Fenced { session: found, ours, current }) = refused else {
+            panic!("an old fence was not refused: {refused:?}")
+        };
+        assert_eq!((found, ours, current), (session, old, new));
+    }
+    assert_eq!(read(store, session, "").await.as_deref(), Some("from one, from two"));
+    save(new, 18, "!").await.expect("it still holds the lease");
 }

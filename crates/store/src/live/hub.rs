@@ -55,6 +55,11 @@ impl Hub {
         }
     }
 
+    /// Sessions that have followers.
+    pub(super) fn followed(&self) -> Vec<SessionId> {
+        self.lock().keys().copied().collect()
+    }
+
     #[cfg(test)]
     pub(super) fn n_followed(&self) -> usize {
         self.lock().len()

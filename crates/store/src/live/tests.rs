@@ -1,14 +1,16 @@
 use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use futures::{FutureExt as _, StreamExt as _, future::join_all};
 use tempfile::TempDir;
-use warren_domain::{Seq, SessionId, Version};
+use tokio::sync::{broadcast, watch};
+use warren_domain::{Fence, Seq, SessionId, Version};
 use warren_env::{Env, Tasks};
 
 use super::{ListChange, Live, hub::Notice};
 use crate::{
-    Change, CommitError, Database, EventLog as _, Follow, LogEntry, Options, SessionRecord, SessionUpdate,
-    Store, conformance::samples, open,
+    Backend, Change, CommitError, Database, EventLog as _, Follow, Heard, Hints, LogEntry, Options,
+    ReadError, SessionRecord, SessionUpdate, Store, conformance::samples, open,
 };
 
 struct Setup {
@@ -179,7 +181,7 @@ async fn a_refused_commit_is_told_to_nobody() {
 async fn following_ends_when_the_session_is_erased() {
     let setup = setup().await;
     let mut follow = setup.live.follow(setup.session, Seq(1));
-    let (next, erased) = futures::join!(follow.next(), setup.live.erase(setup.session));
+    let (next, erased) = futures::join!(follow.next(), setup.live.erase(setup.session, Fence(0)));
     assert_eq!(next.expect("it is read"), None);
     assert!(erased.expect("it is erased"));
     assert_eq!(follow.next_batch().await.expect("it is read"), Vec::new());
@@ -195,7 +197,7 @@ async fn waking_shows_what_another_node_has_written() {
     setup.store.log.commit(samples::append(setup.session, Seq(1), 2)).await.expect("it is appended");
     setup.live.wake(setup.session);
     assert_eq!(up_to(&mut follow, 3).await, samples::entries(setup.session, Seq(1), 2));
-    setup.store.sessions.erase(setup.session).await.expect("it is erased");
+    setup.store.sessions.erase(setup.session, Fence(0)).await.expect("it is erased");
     setup.live.wake(setup.session);
     assert_eq!(follow.next().await.expect("it is read"), None);
 }
@@ -219,8 +221,8 @@ async fn watchers_of_the_list_hear_of_every_change_of_it() {
         setup.live.commit(samples::change(session, Seq(1), vec![change])).await.expect("it is committed");
     }
     setup.live.runtime_changed(session);
-    setup.live.erase(session).await.expect("it is erased");
-    setup.live.erase(session).await.expect("it is gone already");
+    setup.live.erase(session, Fence(0)).await.expect("it is erased");
+    setup.live.erase(session, Fence(0)).await.expect("it is gone already");
     setup.live.runtime_changed(setup.record.session_id);
     let SessionRecord { partition, project_id, .. } = record.clone();
     let expected = [
@@ -245,4 +247,110 @@ async fn a_watcher_that_is_too_slow_is_told_that_it_missed_something() {
     }
     assert_eq!(changes.next().await, Some(ListChange::Missed));
     assert_eq!(changes.next().await, Some(ListChange::Runtime(setup.session)));
+}
+
+/// Carries hints within the process. Can be cut, as a connection can.
+struct Wire {
+    hints: broadcast::Sender<String>,
+    is_cut: watch::Sender<bool>,
+}
+
+struct Ear {
+    hints: broadcast::Receiver<String>,
+    is_cut: watch::Receiver<bool>,
+}
+
+impl Wire {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { hints: broadcast::channel(64).0, is_cut: watch::channel(false).0 })
+    }
+}
+
+fn cut() -> ReadError {
+    ReadError { doing: "hear", source: Backend::from("the wire is cut") }
+}
+
+#[async_trait]
+impl Hints for Wire {
+    async fn tell(&self, hint: &str) -> Result<(), ReadError> {
+        if !*self.is_cut.borrow() {
+            // Nobody may be listening yet.
+            let _ = self.hints.send(hint.to_owned());
+        }
+        Ok(())
+    }
+
+    async fn listen(&self) -> Result<Box<dyn Heard>, ReadError> {
+        if *self.is_cut.borrow() {
+            return Err(cut());
+        }
+        Ok(Box::new(Ear { hints: self.hints.subscribe(), is_cut: self.is_cut.subscribe() }))
+    }
+}
+
+#[async_trait]
+impl Heard for Ear {
+    async fn next(&mut self) -> Result<String, ReadError> {
+        tokio::select! {
+            hint = self.hints.recv() => hint.map_err(|_| cut()),
+            _ = self.is_cut.wait_for(|is_cut| *is_cut) => Err(cut()),
+        }
+    }
+}
+
+/// A second node on the store of the first.
+fn two_nodes(setup: &Setup, wire: &Arc<Wire>) -> [Live; 2] {
+    let store = Store { hints: Some(wire.clone()), ..setup.store.clone() };
+    [Live::new(&store, &Tasks::new()), Live::new(&store, &Tasks::new())]
+}
+
+#[tokio::test]
+async fn a_follower_sees_what_another_node_writes() {
+    let setup = setup().await;
+    let [one, two] = two_nodes(&setup, &Wire::new());
+    let mut follow = two.follow(setup.session, Seq(1));
+    follow.listen().await;
+    for head in [1, 4, 7] {
+        one.commit(samples::append(setup.session, Seq(head), 3)).await.expect("it is appended");
+        assert_eq!(up_to(&mut follow, head + 3).await, samples::entries(setup.session, Seq(head), 3));
+    }
+    let erased = one.erase(setup.session, Fence(0)).await;
+    assert!(erased.expect("it is erased"));
+    assert_eq!(follow.next().await.expect("it is read"), None);
+}
+
+#[tokio::test]
+async fn a_follower_sees_what_another_node_writes_while_nothing_is_heard() {
+    let setup = setup().await;
+    let wire = Wire::new();
+    let [one, two] = two_nodes(&setup, &wire);
+    let mut follow = two.follow(setup.session, Seq(1));
+    follow.listen().await;
+    wire.is_cut.send_replace(true);
+    for head in [1, 4] {
+        one.commit(samples::append(setup.session, Seq(head), 3)).await.expect("it is appended");
+        assert_eq!(up_to(&mut follow, head + 3).await, samples::entries(setup.session, Seq(head), 3));
+    }
+    wire.is_cut.send_replace(false);
+    one.commit(samples::append(setup.session, Seq(7), 3)).await.expect("it is appended");
+    assert_eq!(up_to(&mut follow, 10).await, samples::entries(setup.session, Seq(7), 3));
+}
+
+#[tokio::test]
+async fn watchers_of_the_list_hear_what_another_node_changes() {
+    let setup = setup().await;
+    let [one, two] = two_nodes(&setup, &Wire::new());
+    let mut changes = two.changes();
+    // Its own ear is open from here on.
+    assert_eq!(changes.next().await, Some(ListChange::Missed));
+    let record = samples::session();
+    let session = record.session_id;
+    one.commit(samples::create(&record)).await.expect("a session is created");
+    assert_eq!(changes.next().await, Some(ListChange::Created(Arc::new(record.clone()))));
+    let version = Change::PutVersion(Box::new(samples::version(session, Version(0))));
+    one.commit(samples::change(session, Seq(1), vec![version])).await.expect("it is committed");
+    assert_eq!(changes.next().await, Some(ListChange::Changed(session)));
+    one.erase(session, Fence(0)).await.expect("it is erased");
+    let SessionRecord { partition, project_id, .. } = record;
+    assert_eq!(changes.next().await, Some(ListChange::Erased { session_id: session, partition, project_id }));
 }

@@ -5,19 +5,19 @@
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
-use warren_domain::{Seq, SessionId, Timestamp};
+use warren_domain::{Fence, Seq, SessionId, Timestamp};
 
 use self::state::LogState;
 use super::{
     args::args,
     db::{Db, Failed, Tx},
     queries::{
-        BATCH_BEGIN, BATCH_COMMIT, ENTRY_ERASE, LOG_ERASE, SESSION_ERASE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT,
-        TRANSCRIPT_LAST, TRANSCRIPT_TRIM,
+        BATCH_BEGIN, BATCH_COMMIT, ENTRY_COUNT, ENTRY_DROP, ENTRY_ERASE, ENTRY_REPLACE, LOG_ERASE,
+        SESSION_ERASE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT, TRANSCRIPT_LAST, TRANSCRIPT_TRIM,
     },
     row::to_json,
 };
-use crate::{Backend, Commit, CommitError, LogEntry, ReadError};
+use crate::{Backend, Commit, CommitError, Compaction, LogEntry, ReadError, WriteError};
 
 mod apply;
 mod check;
@@ -29,19 +29,22 @@ pub(super) use plain::{line, write_line};
 
 pub(super) const WRITING_TRANSCRIPT: &str = "write the transcript";
 pub(super) const ERASING: &str = "erase the session";
+pub(super) const COMPACTING: &str = "compact the log";
 
 /// Something to make durable.
 pub(super) enum Work {
     Commit(Commit),
-    Erase(SessionId),
-    Transcript { session: SessionId, thread: String, offset: u64, bytes: Bytes },
+    Erase { session: SessionId, fence: Fence },
+    Transcript { session: SessionId, fence: Fence, thread: String, offset: u64, bytes: Bytes },
+    Compact { session: SessionId, piece: Compaction },
 }
 
 /// What became of it.
 pub(super) enum Answer {
     Commit(Result<Seq, CommitError>),
-    Erase(Result<bool, ReadError>),
-    Transcript(Result<(), ReadError>),
+    Erase(Result<bool, WriteError>),
+    Transcript(Result<(), WriteError>),
+    Compact(Result<bool, ReadError>),
 }
 
 /// The transcript would have a hole, or belongs to no session.
@@ -88,7 +91,8 @@ impl Work {
         match self {
             Work::Commit(commit) => commit.entries.iter().map(|entry| entry.json.len()).sum(),
             Work::Transcript { bytes, .. } => bytes.len(),
-            Work::Erase(_) => 0,
+            Work::Compact { piece, .. } => piece.entry.json.len(),
+            Work::Erase { .. } => 0,
         }
     }
 
@@ -99,9 +103,10 @@ impl Work {
                 Answer::Commit(Err(CommitError::Backend { session: commit.session, source }))
             }
             Work::Transcript { .. } => {
-                Answer::Transcript(Err(ReadError { doing: WRITING_TRANSCRIPT, source }))
+                Answer::Transcript(Err(ReadError { doing: WRITING_TRANSCRIPT, source }.into()))
             }
-            Work::Erase(_) => Answer::Erase(Err(ReadError { doing: ERASING, source })),
+            Work::Erase { .. } => Answer::Erase(Err(ReadError { doing: ERASING, source }.into())),
+            Work::Compact { .. } => Answer::Compact(Err(ReadError { doing: COMPACTING, source })),
         }
     }
 }
@@ -111,10 +116,10 @@ impl<'a> Batch<'a> {
     async fn begin(db: &'a Db, now: Timestamp, work: &[Work]) -> Result<Self, sqlx::Error> {
         let sessions: HashSet<SessionId> = work
             .iter()
-            .filter_map(|work| match work {
-                Work::Commit(commit) => Some(commit.session),
-                Work::Erase(session) => Some(*session),
-                Work::Transcript { .. } => None,
+            .flat_map(|work| match work {
+                Work::Commit(commit) => vec![commit.session],
+                Work::Erase { session, .. } | Work::Transcript { session, .. } => vec![*session],
+                Work::Compact { session, piece } => vec![*session, piece.lease],
             })
             .collect();
         let (tx, rows) = db.begin(BATCH_BEGIN, args![to_json(&sessions)?]).await?;
@@ -137,9 +142,22 @@ impl<'a> Batch<'a> {
         for work in work {
             answers.push(match work {
                 Work::Commit(commit) => Answer::Commit(self.commit(commit).await?),
-                Work::Erase(session) => Answer::Erase(Ok(self.erase(*session).await?)),
-                Work::Transcript { session, thread, offset, bytes } => {
-                    Answer::Transcript(self.transcript(*session, thread, *offset, bytes).await?)
+                Work::Erase { session, fence } => {
+                    let erased = match self.check_fence(*session, *fence) {
+                        Ok(()) => Ok(self.erase(*session).await?),
+                        Err(fenced) => Err(fenced),
+                    };
+                    Answer::Erase(erased)
+                }
+                Work::Transcript { session, fence, thread, offset, bytes } => {
+                    let written = match self.check_fence(*session, *fence) {
+                        Ok(()) => self.transcript(*session, thread, *offset, bytes).await?,
+                        Err(fenced) => Err(fenced),
+                    };
+                    Answer::Transcript(written)
+                }
+                Work::Compact { session, piece } => {
+                    Answer::Compact(Ok(self.compact(*session, piece).await?))
                 }
             });
         }
@@ -173,15 +191,44 @@ impl<'a> Batch<'a> {
         Ok(self.tx.write(SESSION_ERASE, args![session]).await? > 0)
     }
 
+    /// Puts one entry in the place of a piece that is whole, under a lease that nobody took over. Says whether it did.
+    ///
+    /// The log's row is locked, so no other server compacts it between the look and the writing.
+    async fn compact(&mut self, session: SessionId, piece: &Compaction) -> Result<bool, sqlx::Error> {
+        let (from, to) = (piece.from, piece.entry.seq);
+        let fence = self.logs.get(&piece.lease).map(|lease| lease.fence);
+        let (Some(log), true) = (self.logs.get(&session), fence == Some(piece.fence)) else {
+            return Ok(false);
+        };
+        let log = log.log;
+        let n_wanted = to.0.checked_sub(from.0).map(|n| n + 1);
+        let counted = self.tx.read(ENTRY_COUNT, args![log, from, to]).await?;
+        let n_found = counted.first().map(|row| row.number(0)).transpose()?;
+        if n_wanted.is_none() || n_found != n_wanted {
+            return Ok(false);
+        }
+        self.tx.write(ENTRY_DROP, args![log, from, to]).await?;
+        self.tx.write(ENTRY_REPLACE, args![log, to, piece.entry.json.to_vec()]).await?;
+        Ok(true)
+    }
+
+    /// Whether the lease under which something is written is the newest.
+    fn check_fence(&self, session: SessionId, ours: Fence) -> Result<(), WriteError> {
+        match self.logs.get(&session).map(|log| log.fence) {
+            Some(current) if ours < current => Err(WriteError::Fenced { session, ours, current }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     async fn transcript(
         &mut self,
         session: SessionId,
         thread: &str,
         offset: u64,
         bytes: &Bytes,
-    ) -> Result<Result<(), ReadError>, sqlx::Error> {
+    ) -> Result<Result<(), WriteError>, sqlx::Error> {
         let refused = |refusal: TranscriptRefusal| {
-            Ok(Err(ReadError { doing: WRITING_TRANSCRIPT, source: Box::new(refusal) }))
+            Ok(Err(ReadError { doing: WRITING_TRANSCRIPT, source: Box::new(refusal) }.into()))
         };
         let last = self.tx.read(TRANSCRIPT_LAST, args![session, thread]).await?;
         let Some(last) = last.first() else { return refused(TranscriptRefusal::NoSession(session)) };

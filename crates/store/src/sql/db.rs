@@ -23,7 +23,14 @@ pub(crate) enum Db {
     /// One connection writes, so that writers queue here and not in SQLite's lock; readers never wait for it.
     Sqlite { writer: Box<Pen>, readers: SqlitePool },
     /// Several nodes may share it.
-    Postgres { pool: PgPool },
+    Postgres {
+        /// For reading.
+        pool: PgPool,
+        /// For writing: however many read, whoever writes need not wait for them.
+        writer: PgPool,
+        /// The connection on which hints of other nodes arrive. Made when somebody listens.
+        listener: PgPool,
+    },
 }
 
 /// What an acknowledged commit survives.
@@ -64,6 +71,22 @@ pub(crate) enum Failed {
     AtCommit(sqlx::Error),
 }
 
+impl Failed {
+    /// Nothing happened, and the next try may go well: a connection was lost or none was free, or the database gave this
+    /// transaction up for another's sake.
+    pub(crate) fn may_pass(&self) -> bool {
+        let Failed::Before(error) = self else { return false };
+        match error {
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
+            // A lost connection, a server that stops or starts, a deadlock, a transaction that cannot be put in an order.
+            sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+                code.starts_with("08") || code.starts_with("57P0") || ["40001", "40P01"].contains(&&*code)
+            }),
+            _ => false,
+        }
+    }
+}
+
 /// Why a database could not be opened.
 #[derive(Debug)]
 pub(crate) enum ConnectError {
@@ -74,6 +97,8 @@ pub(crate) enum ConnectError {
 /// How many readers at once; each costs a thread and a small cache only while it is used.
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
+/// One for the writer of logs; the others for what is written by itself.
+const POSTGRES_WRITERS: u32 = 4;
 /// A connection that nobody needs is closed, so that an idle server is small.
 const IDLE: Duration = Duration::from_secs(30);
 
@@ -128,9 +153,26 @@ impl Db {
         let options: PgConnectOptions = url.parse().map_err(ConnectError::Connect)?;
         let options = options
             .application_name("warren")
-            // Whatever the server's default is: an acknowledged commit is on disk.
-            .options([("synchronous_commit", "on")])
+            .options([
+                // Whatever the server's default is: an acknowledged commit is on disk.
+                ("synchronous_commit", "on"),
+                // A node that is stopped or cut off in the middle of a transaction frees its locks: others wait for them.
+                ("idle_in_transaction_session_timeout", "5s"),
+                ("tcp_keepalives_idle", "10"),
+                ("tcp_keepalives_interval", "5"),
+                ("tcp_keepalives_count", "3"),
+            ])
             .disable_statement_logging();
+        let listener = PgPoolOptions::new()
+            .max_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .acquire_timeout(Duration::from_secs(5))
+            .connect_lazy_with(options.clone());
+        let writer = PgPoolOptions::new()
+            .max_connections(POSTGRES_WRITERS)
+            .idle_timeout(IDLE)
+            .connect_lazy_with(options.clone());
         let pool = PgPoolOptions::new()
             .max_connections(POSTGRES_CONNECTIONS)
             .idle_timeout(IDLE)
@@ -138,7 +180,7 @@ impl Db {
             .await
             .map_err(ConnectError::Connect)?;
         migrations::postgres().run(&pool).await.map_err(ConnectError::Migrate)?;
-        Ok(Db::Postgres { pool })
+        Ok(Db::Postgres { pool, writer, listener })
     }
 
     /// Rows as they are now.
@@ -148,7 +190,7 @@ impl Db {
                 let rows = bound!(query.sqlite, args).fetch_all(readers).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
             }
-            Db::Postgres { pool } => {
+            Db::Postgres { pool, .. } => {
                 let rows = bound!(query.postgres, args).fetch_all(pool).await?;
                 Ok(rows.into_iter().map(Row::Postgres).collect())
             }
@@ -167,7 +209,9 @@ impl Db {
                 let mut held = writer.take().await?;
                 Ok(bound!(query.sqlite, args).execute(&mut *held.connection).await?.rows_affected())
             }
-            Db::Postgres { pool } => Ok(bound!(query.postgres, args).execute(pool).await?.rows_affected()),
+            Db::Postgres { pool, .. } => {
+                Ok(bound!(query.postgres, args).execute(pool).await?.rows_affected())
+            }
         }
     }
 
@@ -183,7 +227,10 @@ impl Db {
                 let rows = bound!(query.sqlite, args).fetch_all(&mut *held.connection).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
             }
-            Db::Postgres { .. } => self.read(query, args).await,
+            Db::Postgres { writer, .. } => {
+                let rows = bound!(query.postgres, args).fetch_all(writer).await?;
+                Ok(rows.into_iter().map(Row::Postgres).collect())
+            }
         }
     }
 
@@ -200,8 +247,8 @@ impl Db {
                 }
             }
             // `query` is one statement.
-            Db::Postgres { pool } => {
-                let mut connection = pool.acquire().await.map_err(Failed::Before)?;
+            Db::Postgres { writer, .. } => {
+                let mut connection = writer.acquire().await.map_err(Failed::Before)?;
                 match bound!(query.postgres, args).fetch_all(&mut *connection).await {
                     Ok(rows) => Ok(rows.into_iter().map(Row::Postgres).collect()),
                     Err(error @ sqlx::Error::Database(_)) => Err(Failed::Before(error)),
@@ -239,7 +286,7 @@ impl Db {
         let mut tx = match self {
             // `query` begins the transaction.
             Db::Sqlite { writer, .. } => Tx::Sqlite(writer.take().await?),
-            Db::Postgres { pool } => Tx::Postgres(pool.begin().await?),
+            Db::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
         };
         match tx.read(query, args).await {
             Ok(rows) => Ok((tx, rows)),
@@ -257,7 +304,11 @@ impl Db {
                 readers.close().await;
                 writer.close().await;
             }
-            Db::Postgres { pool } => pool.close().await,
+            Db::Postgres { pool, writer, listener } => {
+                listener.close().await;
+                pool.close().await;
+                writer.close().await;
+            }
         }
     }
 }

@@ -1,4 +1,8 @@
 //! Leases. They live in the row that commits lock, so that taking one over and committing never cross.
+//!
+//! Their times are the database's: several servers share one, and their own clocks may be far apart.
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use warren_domain::{Fence, NodeId, SessionId, Timestamp};
@@ -6,7 +10,7 @@ use warren_domain::{Fence, NodeId, SessionId, Timestamp};
 use super::{
     Sql,
     args::args,
-    queries::{LEASE_ACQUIRE, LEASE_HOLDER, LEASE_RELEASE, LEASE_RENEW},
+    queries::{LEASE_ACQUIRE, LEASE_CURRENT, LEASE_HOLDER, LEASE_RELEASE, LEASE_RENEW},
     while_doing,
 };
 use crate::{AcquireError, Granted, Leases, ReadError};
@@ -17,27 +21,32 @@ impl Leases for Sql {
         &self,
         session: SessionId,
         node: &NodeId,
-        now: Timestamp,
-        until: Timestamp,
+        lasts: Duration,
     ) -> Result<Granted, AcquireError> {
         let failed = |source| AcquireError::Backend { session, source: Box::new(source) };
         loop {
-            if let Some(fence) = self.take_lease(session, node, now, until).await.map_err(failed)? {
-                return Ok(Granted { fence, until });
+            if let Some(granted) = self.take_lease(session, node, lasts).await.map_err(failed)? {
+                return Ok(granted);
             }
             // Given back, or erased, between the two statements: then there is no holder to name and it can be had.
-            if let Some((holder, until)) = self.holder(session).await.map_err(failed)? {
+            if let Some((holder, until)) = self.last_holder(session).await.map_err(failed)? {
                 return Err(AcquireError::Held { session, holder, until });
             }
         }
     }
 
-    async fn renew(&self, node: &NodeId, until: Timestamp) -> Result<Vec<SessionId>, ReadError> {
-        let rows = self.db.write_returning(LEASE_RENEW, args![node, until]).await;
+    async fn renew(&self, node: &NodeId, lasts: Duration) -> Result<Vec<SessionId>, ReadError> {
+        let rows = self.db.write_returning(LEASE_RENEW, args![node, millis(lasts)]).await;
         let held = rows.and_then(|rows| rows.iter().map(|row| row.id(0)).collect::<Result<Vec<_>, _>>());
         let mut held = held.map_err(while_doing("renew the leases"))?;
         held.sort_unstable();
         Ok(held)
+    }
+
+    async fn holder(&self, session: SessionId) -> Result<Option<NodeId>, ReadError> {
+        let row = self.db.read_one(LEASE_CURRENT, args![session]).await;
+        row.and_then(|row| row.map(|row| row.text(0).map(NodeId)).transpose())
+            .map_err(while_doing("read who holds the lease"))
     }
 
     async fn release(&self, session: SessionId, node: &NodeId, fence: Fence) -> Result<(), ReadError> {
@@ -51,18 +60,23 @@ impl Sql {
         &self,
         session: SessionId,
         node: &NodeId,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<Fence>, sqlx::Error> {
-        let rows = self.db.write_returning(LEASE_ACQUIRE, args![session, node, now, until]).await?;
-        rows.first().map(|row| row.number(0).map(Fence)).transpose()
+        lasts: Duration,
+    ) -> Result<Option<Granted>, sqlx::Error> {
+        let rows = self.db.write_returning(LEASE_ACQUIRE, args![session, node, millis(lasts)]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        Ok(Some(Granted { fence: Fence(row.number(0)?), until: row.time(1)? }))
     }
 
-    async fn holder(&self, session: SessionId) -> Result<Option<(NodeId, Timestamp)>, sqlx::Error> {
+    async fn last_holder(&self, session: SessionId) -> Result<Option<(NodeId, Timestamp)>, sqlx::Error> {
         let row = self.db.read_one(LEASE_HOLDER, args![session]).await?;
         let Some(row) = row else { return Ok(None) };
         let holder = row.text(0)?;
         let until = row.time(1)?;
         Ok((!holder.is_empty()).then_some((NodeId(holder), until)))
     }
+}
+
+fn millis(lasts: Duration) -> u64 {
+    // A lease that long never ends, and the sum with the time must not overflow.
+    u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX).min(1 << 52)
 }

@@ -1,4 +1,4 @@
-//! The logs: commits go to the writer, reads go straight to the table.
+//! The logs: what is written goes to the writer, reads go straight to the table.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -7,8 +7,7 @@ use warren_domain::{Seq, SessionId};
 use super::{
     Sql,
     args::args,
-    db::Failed,
-    queries::{ENTRY_READ, LOG_COMPACT, LOG_HEAD},
+    queries::{ENTRY_READ, LOG_HEAD},
     while_doing,
 };
 use crate::{Commit, CommitError, Compaction, EventLog, LogEntry, ReadError};
@@ -35,11 +34,7 @@ impl EventLog for Sql {
             .map_err(while_doing("read the head of the log"))
     }
 
-    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<(), ReadError> {
-        let args = args![session, piece.from, piece.entry.seq, piece.entry.json.to_vec()];
-        let written = self.db.transact(LOG_COMPACT, args).await;
-        // Whether or not it was committed, trying again gives the same.
-        let failed = |(Failed::Before(source) | Failed::AtCommit(source))| source;
-        written.map(drop).map_err(failed).map_err(while_doing("compact the log"))
+    async fn compact(&self, session: SessionId, piece: Compaction) -> Result<bool, ReadError> {
+        self.writer.compact(session, piece).await
     }
 }

@@ -22,6 +22,12 @@ macro_rules! steps {
             ),
             (6, "made by", include_str!(concat!("../../migrations/", $directory, "/0006_made_by.sql"))),
             (7, "not kept", include_str!(concat!("../../migrations/", $directory, "/0007_not_kept.sql"))),
+            (
+                8,
+                "token parent",
+                include_str!(concat!("../../migrations/", $directory, "/0008_token_parent.sql")),
+            ),
+            (9, "views", include_str!(concat!("../../migrations/", $directory, "/0009_views.sql"))),
         ]
     };
 }

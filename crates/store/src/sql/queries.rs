@@ -61,25 +61,34 @@ pub(crate) const LINE_WRITE: Query = Query {
 /// What a connection to SQLite needs for [`LINE_WRITE`].
 pub(crate) const LINE_SETUP: &str = include_str!("../../queries/sqlite/line_setup.sql");
 
-/// Puts one entry in the place of several, whole.
-pub(crate) const LOG_COMPACT: Query = Query {
-    sqlite: concat!("BEGIN IMMEDIATE;\n", include_str!("../../queries/sqlite/log_compact.sql"), ";\nCOMMIT"),
-    postgres: include_str!("../../queries/postgres/log_compact.sql"),
+/// Moves a view on, whole.
+pub(crate) const VIEW_ADVANCE: Query = Query {
+    sqlite: concat!("BEGIN IMMEDIATE;\n", include_str!("../../queries/sqlite/view_advance.sql"), ";\nCOMMIT"),
+    postgres: include_str!("../../queries/postgres/view_advance.sql"),
+};
+
+/// Drops a view, whole.
+pub(crate) const VIEW_DROP: Query = Query {
+    sqlite: concat!("BEGIN IMMEDIATE;\n", include_str!("../../queries/sqlite/view_drop.sql"), ";\nCOMMIT"),
+    postgres: include_str!("../../queries/postgres/view_drop.sql"),
 };
 
 queries! {
     APPROVAL_GET = "approval_get";
     APPROVAL_LIST = "approval_list";
     APPROVAL_PUT = "approval_put";
+    CHECKPOINT_GET = "checkpoint_get";
     COUNT_ADD = "count_add";
     COUNT_GET = "count_get";
+    ENTRY_COUNT = "entry_count";
+    ENTRY_DROP = "entry_drop";
     ENTRY_ERASE = "entry_erase";
     ENTRY_READ = "entry_read";
+    ENTRY_REPLACE = "entry_replace";
     FILE_LIST = "file_list";
     KEY_FORGET = "key_forget";
     KEY_GET = "key_get";
     KEY_PUT = "key_put";
-    LEASE_ACQUIRE = "lease_acquire";
     LEASE_HOLDER = "lease_holder";
     LEASE_RELEASE = "lease_release";
     LOG_CREATE = "log_create";
@@ -121,6 +130,8 @@ queries! {
     VERSION_LIST = "version_list";
     VERSION_PUT = "version_put";
     VERSION_ROOTS = "version_roots";
+    VIEW_AFTER = "view_after";
+    VIEW_BEFORE = "view_before";
     WORKSPACE_GET = "workspace_get";
     WORKSPACE_LIST = "workspace_list";
     WORKSPACE_PUT = "workspace_put";
@@ -128,7 +139,11 @@ queries! {
     ---
     FILE_PUT = "file_put";
     FILE_REMOVE = "file_remove";
+    LEASE_ACQUIRE = "lease_acquire";
+    LEASE_CURRENT = "lease_current";
     LEASE_RENEW = "lease_renew";
     SESSION_LIST = "session_list";
+    TOKEN_PRESENT = "token_present";
     TRANSCRIPT_TRIM = "transcript_trim";
+    VIEW_ITEMS = "view_items";
 }

@@ -1,7 +1,7 @@
 //! Sessions as they are listed, and the end of them.
 
 use async_trait::async_trait;
-use warren_domain::{AgentType, ForkedFrom, Partition, ProfileId, Seq, SessionId, Version};
+use warren_domain::{AgentType, Fence, ForkedFrom, Partition, ProfileId, Seq, SessionId, Version};
 
 use super::{
     Sql,
@@ -10,7 +10,7 @@ use super::{
     row::{Row, to_json},
     while_doing,
 };
-use crate::{Page, ReadError, SessionQuery, SessionRecord, Sessions, WorkspaceFile};
+use crate::{Page, ReadError, SessionQuery, SessionRecord, Sessions, WorkspaceFile, WriteError};
 
 #[async_trait]
 impl Sessions for Sql {
@@ -24,8 +24,8 @@ impl Sessions for Sql {
         self.list(query).await.map_err(while_doing("list the sessions"))
     }
 
-    async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
-        self.writer.erase(session).await
+    async fn erase(&self, session: SessionId, fence: Fence) -> Result<bool, WriteError> {
+        self.writer.erase(session, fence).await
     }
 
     async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError> {

@@ -6,8 +6,8 @@ use warren_domain::{Partition, Timestamp, TokenId};
 use super::{
     Sql,
     args::args,
-    queries::{COUNT_GET, TOKEN_GET, TOKEN_LIST, TOKEN_PUT, TOKEN_REMOVE},
-    row::Row,
+    queries::{COUNT_GET, TOKEN_GET, TOKEN_LIST, TOKEN_PRESENT, TOKEN_PUT, TOKEN_REMOVE},
+    row::{Row, to_json},
     while_doing,
 };
 use crate::{ReadError, TokenRecord, Tokens};
@@ -25,6 +25,7 @@ impl Tokens for Sql {
             token.expires_at,
             token.owner.clone(),
             token.plan.clone(),
+            token.parent,
         ];
         self.db.write(TOKEN_PUT, args).await.map(drop).map_err(while_doing("keep the token"))
     }
@@ -37,6 +38,14 @@ impl Tokens for Sql {
     async fn tokens(&self, partition: Option<&Partition>) -> Result<Vec<TokenRecord>, ReadError> {
         let rows = self.db.read(TOKEN_LIST, args![partition]).await;
         rows.and_then(|rows| rows.iter().map(read_token).collect()).map_err(while_doing("list the tokens"))
+    }
+
+    async fn tokens_present(&self, ids: &[TokenId]) -> Result<Vec<TokenId>, ReadError> {
+        let read = async {
+            let rows = self.db.read(TOKEN_PRESENT, args![to_json(ids)?]).await?;
+            rows.iter().map(|row| row.id("token_id")).collect::<Result<_, sqlx::Error>>()
+        };
+        read.await.map_err(while_doing("look for tokens"))
     }
 
     async fn remove_token(&self, id: TokenId) -> Result<bool, ReadError> {
@@ -62,5 +71,6 @@ fn read_token(row: &Row) -> Result<TokenRecord, sqlx::Error> {
         expires_at: row.maybe_time("expires_at")?,
         owner: row.maybe_text("owner")?,
         plan: row.maybe_text("plan")?,
+        parent: row.maybe_id("parent")?,
     })
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
-use warren_domain::SessionId;
+use warren_domain::{Fence, SessionId};
 
 use super::{
     Sql,
@@ -10,7 +10,7 @@ use super::{
     queries::{TRANSCRIPT_GET, TRANSCRIPT_LIST, TRANSCRIPT_PART},
     while_doing,
 };
-use crate::{ReadError, Transcripts};
+use crate::{ReadError, Transcripts, WriteError};
 
 #[async_trait]
 impl Transcripts for Sql {
@@ -18,11 +18,12 @@ impl Transcripts for Sql {
     async fn write_transcript(
         &self,
         session: SessionId,
+        fence: Fence,
         thread: &str,
         offset: u64,
         bytes: Bytes,
-    ) -> Result<(), ReadError> {
-        self.writer.write_transcript(session, thread, offset, bytes).await
+    ) -> Result<(), WriteError> {
+        self.writer.write_transcript(session, fence, thread, offset, bytes).await
     }
 
     async fn transcript(&self, session: SessionId, thread: &str) -> Result<Option<Bytes>, ReadError> {

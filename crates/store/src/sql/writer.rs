@@ -5,25 +5,28 @@
 //!
 //! A lone line does not even wait for the task: whoever has one writes it, if nobody else is at it.
 
-use std::{error::Error as StdError, sync::Arc};
+use std::{error::Error as StdError, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use warren_domain::{Seq, SessionId};
+use warren_domain::{Fence, Seq, SessionId};
 use warren_env::{Env, TaskKind, Tasks};
 
 use super::{
     batch::{self, Answer, Work},
     db::{Db, Failed},
 };
-use crate::{Commit, CommitError, ReadError};
+use crate::{Commit, CommitError, Compaction, ReadError, WriteError};
 
 /// How much may wait or go into one transaction. When the channel is full, senders wait: an agent that writes faster
 /// than the disk is slowed down, and nothing is dropped.
 const MAX_WAITING: usize = 1024;
 /// A batch is closed when it holds this many bytes, so that its memory and its time stay bounded.
 const MAX_BATCH_BYTES: usize = 8 << 20;
+
+/// Before each further try of a batch that failed for a reason that may pass.
+const PAUSES: [Duration; 3] = [Duration::from_millis(50), Duration::from_millis(250), Duration::from_secs(1)];
 
 /// Hands work to the writer. A cheap clone.
 #[derive(Clone)]
@@ -71,9 +74,7 @@ impl Handle {
         }
         match self.submit(Work::Commit(commit)).await {
             Ok(Answer::Commit(answer)) => answer,
-            Ok(Answer::Transcript(_) | Answer::Erase(_)) | Err(Closed) => {
-                Err(CommitError::Backend { session, source: Box::new(Closed) })
-            }
+            Ok(_) | Err(Closed) => Err(CommitError::Backend { session, source: Box::new(Closed) }),
         }
     }
 
@@ -84,6 +85,8 @@ impl Handle {
         let _turn = self.turn.try_lock().ok()?;
         match batch::write_line(&self.db, commit, entry).await {
             Ok(is_written) => is_written.then_some(Ok(entry.seq)),
+            // The writer tries it again.
+            Err(failed) if failed.may_pass() => None,
             Err(failed) => {
                 let source = Box::new(source_of(failed));
                 Some(Err(CommitError::Backend { session: commit.session, source }))
@@ -94,25 +97,31 @@ impl Handle {
     pub(crate) async fn write_transcript(
         &self,
         session: SessionId,
+        fence: Fence,
         thread: &str,
         offset: u64,
         bytes: Bytes,
-    ) -> Result<(), ReadError> {
-        let work = Work::Transcript { session, thread: thread.to_owned(), offset, bytes };
+    ) -> Result<(), WriteError> {
+        let work = Work::Transcript { session, fence, thread: thread.to_owned(), offset, bytes };
         match self.submit(work).await {
             Ok(Answer::Transcript(answer)) => answer,
-            Ok(Answer::Commit(_) | Answer::Erase(_)) | Err(Closed) => {
-                Err(ReadError { doing: batch::WRITING_TRANSCRIPT, source: Box::new(Closed) })
+            Ok(_) | Err(Closed) => {
+                Err(ReadError { doing: batch::WRITING_TRANSCRIPT, source: Box::new(Closed) }.into())
             }
         }
     }
 
-    pub(crate) async fn erase(&self, session: SessionId) -> Result<bool, ReadError> {
-        match self.submit(Work::Erase(session)).await {
+    pub(crate) async fn erase(&self, session: SessionId, fence: Fence) -> Result<bool, WriteError> {
+        match self.submit(Work::Erase { session, fence }).await {
             Ok(Answer::Erase(answer)) => answer,
-            Ok(Answer::Commit(_) | Answer::Transcript(_)) | Err(Closed) => {
-                Err(ReadError { doing: batch::ERASING, source: Box::new(Closed) })
-            }
+            Ok(_) | Err(Closed) => Err(ReadError { doing: batch::ERASING, source: Box::new(Closed) }.into()),
+        }
+    }
+
+    pub(crate) async fn compact(&self, session: SessionId, piece: Compaction) -> Result<bool, ReadError> {
+        match self.submit(Work::Compact { session, piece }).await {
+            Ok(Answer::Compact(answer)) => answer,
+            Ok(_) | Err(Closed) => Err(ReadError { doing: batch::COMPACTING, source: Box::new(Closed) }),
         }
     }
 
@@ -162,7 +171,7 @@ impl Writer {
     /// cannot be done fails.
     async fn settle(&self, jobs: Vec<Job>) {
         let (work, replies): (Vec<_>, Vec<_>) = jobs.into_iter().map(|job| (job.work, job.reply)).unzip();
-        match batch::attempt(&self.db, self.env.now(), &work).await {
+        match self.attempt(&work).await {
             Ok(answers) => {
                 replies.into_iter().zip(answers).for_each(|(reply, answer)| answered(reply, answer))
             }
@@ -185,9 +194,26 @@ impl Writer {
         }
     }
 
+    /// Carries out a batch. One of which nothing happened, for a reason that may pass, is tried again a few times.
+    async fn attempt(&self, work: &[Work]) -> Result<Vec<Answer>, Failed> {
+        let mut pauses = PAUSES.iter();
+        loop {
+            let failed = match batch::attempt(&self.db, self.env.now(), work).await {
+                Ok(answers) => return Ok(answers),
+                Err(failed) => failed,
+            };
+            let Some(pause) = pauses.next().filter(|_| failed.may_pass()) else { return Err(failed) };
+            tracing::warn!(
+                error = &source_of(failed) as &dyn StdError,
+                "nothing was committed; it is tried again"
+            );
+            tokio::time::sleep(*pause).await;
+        }
+    }
+
     async fn alone(&self, work: Work) -> Answer {
         let work = [work];
-        match batch::attempt(&self.db, self.env.now(), &work).await {
+        match self.attempt(&work).await {
             Ok(answers) => answers.into_iter().next().unwrap_or_else(|| work[0].failed(Box::new(Closed))),
             Err(failed) => work[0].failed(Box::new(source_of(failed))),
         }

@@ -26,7 +26,7 @@ pub(super) fn operation(route: &Route) -> Value {
     match route.access {
         Access::Public => operation["security"] = json!([]),
         Access::AdminReadOrLocal => operation["security"] = json!([{}, {"token": []}]),
-        Access::Read | Access::Write | Access::AdminRead | Access::Admin => {}
+        Access::Read | Access::Write | Access::AdminRead | Access::Admin | Access::Operator => {}
     }
     operation
 }
@@ -69,6 +69,7 @@ fn description(access: Access) -> &'static str {
         Access::Write => "Needs a token that may write.",
         Access::AdminRead => "Needs an administrator's token, read-only or not.",
         Access::Admin => "Needs an administrator's token.",
+        Access::Operator => "Needs an operator's token: an administrator's of the server's own partition.",
         Access::AdminReadOrLocal => {
             "Needs an administrator's token, unless the server listens on loopback only."
         }

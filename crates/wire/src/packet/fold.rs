@@ -110,7 +110,8 @@ impl Packets {
             EventBody::RunCompleted { .. }
             | EventBody::RunInterrupted { .. }
             | EventBody::RunFailed { .. } => self.end(&event.body, told),
-            EventBody::SessionCreated { .. }
+            EventBody::ApprovalRuleWithdrawn { .. }
+            | EventBody::SessionCreated { .. }
             | EventBody::SessionUpdated { .. }
             | EventBody::SessionEnded { .. }
             | EventBody::RunQueued { .. }
@@ -118,6 +119,7 @@ impl Packets {
             | EventBody::MetadataUpdate { .. }
             | EventBody::ModelCalled(_)
             | EventBody::EgressDecided { .. }
+            | EventBody::LimitReached { .. }
             | EventBody::VersionCommitted { .. }
             | EventBody::LogCompacted { .. }
             | EventBody::PortOpened { .. }

@@ -76,6 +76,8 @@ export function describe(event: Event): string {
       return `${event.decision} · ${event.by}`;
     case "egress_decided":
       return `${event.host}:${event.port} · ${event.allowed ? "allowed" : "refused"} by ${event.rule}`;
+    case "limit_reached":
+      return `${event.limit} · ${event.scope} · ${event.used} of ${event.allowed}`;
     case "subagent_started":
       return event.name ?? event.subagentId;
     case "subagent_completed":

@@ -1,39 +1,51 @@
-import type { Approval } from "@warren/react";
+import type { Approval, ApprovalRule } from "@warren/react";
 import { memo, useState } from "react";
-import { visible } from "~/lib/ansi";
+import { exactly, visible } from "~/lib/ansi";
 import { useNow } from "~/lib/clockwork";
+import { toComposer } from "~/lib/focus";
 import { clock } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Step } from "../chat/Step";
 import { kindOf, type ToolKind } from "../chat/tools";
 import { Resolved } from "./Resolved";
+import { RuleForm } from "./RuleForm";
 import { subjectOf } from "./questions";
 import { useAnswer } from "./useAnswer";
+import { useArming } from "./useArming";
 
 export type Decision = "allow" | "allow_always" | "deny";
-export type Answer = (approvalId: string, decision: Decision, more?: { message?: string; answers?: Record<string, string | string[]> }) => Promise<unknown>;
+export type Answer = (approvalId: string, decision: Decision, more?: { message?: string; answers?: Record<string, string | string[]>; rule?: ApprovalRule }) => Promise<unknown>;
 
-type Props = { approval: Approval; who: string; answer: Answer | null };
+type Props = {
+  approval: Approval;
+  who: string;
+  answer: Answer | null;
+  /** Takes back the rule that its answer granted. */
+  withdraw?: ((approvalId: string) => Promise<unknown>) | null;
+};
 
 const CONSEQUENCE: Record<string, string> = {
-  permission: "It waits for you. Allowing lets this one call happen inside its sandbox.",
+  permission: "It waits for you. “Allow once” lets exactly this call happen, inside its sandbox. “Deny” tells the agent no, and it goes on.",
   egress: "This sandbox has no network. Allowing opens this host only, through the recording proxy.",
 };
 
 const ACTS: Partial<Record<ToolKind, string>> = { run: "run a command", edit: "edit a file", write: "write a file", read: "read a file", fetch: "fetch a page", search: "search" };
 
 /** An agent asks for leave: who asks what, what follows, the exact command, and the answers. */
-export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer }: Props) {
-  const { busy, problem, run } = useAnswer((decision: Decision, message?: string) =>
-    answer ? answer(approval.approvalId, decision, message ? { message } : undefined) : Promise.resolve(),
+export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, withdraw }: Props) {
+  const { busy, problem, run } = useAnswer((decision: Decision, more?: { message?: string; rule?: ApprovalRule }) =>
+    answer ? answer(approval.approvalId, decision, more) : Promise.resolve(),
   );
   const [why, setWhy] = useState<string | null>(null);
-  if (approval.resolution) return <Resolved approval={approval} />;
-  const { exact } = subjectOf(approval.detail);
-  const always = approval.options.includes("allow_always");
+  const [always, setAlways] = useState(false);
+  const { armed, guard } = useArming(!approval.resolution && answer !== null);
+  const answers = { "data-answers": "", "aria-disabled": !armed || busy };
+  if (approval.resolution) return <Resolved approval={approval} withdraw={withdraw} />;
+  const { tool, exact, cwd, is } = subjectOf(approval.detail);
+  const rules = approval.options.includes("allow_always") ? (approval.rules ?? []) : [];
   return (
     <Step icon="hand" look="warn">
-      <div className="approve" role="group" aria-label="Approval request" data-approval={approval.approvalId} tabIndex={-1}>
+      <div className="approve" role="group" aria-label="Approval request" data-approval={approval.approvalId} tabIndex={-1} {...guard}>
         <div className="hd">
           <b dir="auto">
             {who} {asksTo(approval)}
@@ -43,15 +55,22 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer }
         </div>
         <div className="bd">
           {CONSEQUENCE[approval.kind] ?? CONSEQUENCE.permission}
-          {exact && <div className="cmd" dir="ltr">{visible(exact)}</div>}
+          {exact && <pre className="cmd" dir="ltr" tabIndex={0} role="region" aria-label={is === "command" ? "Command" : "Input"}>{exactly(exact)}</pre>}
+          <dl className="facts">
+            <div><dt>Agent</dt><dd>{who}</dd></div>
+            {tool && <div><dt>Tool</dt><dd className="mono">{exactly(tool)}</dd></div>}
+            {approval.kind === "permission" && <div><dt>Directory</dt><dd className={cwd === null ? "" : "mono"}>{cwd === null ? "not said by the agent; it starts in the workspace" : exactly(cwd)}</dd></div>}
+          </dl>
         </div>
         {answer === null ? (
           <p className="tool-note">Only members who may run can answer.</p>
+        ) : always ? (
+          <RuleForm rules={rules} isCommand={is === "command"} isFile={is === "file"} answers={answers} onGrant={(rule) => run("allow_always", { rule })} onCancel={() => { setAlways(false); toComposer(); }} />
         ) : why === null ? (
           <div className="ac">
-            <Button look="ink" data-key="a" disabled={busy} onClick={() => run("allow")}>Allow once <kbd>A</kbd></Button>
-            {always && <Button look="line" disabled={busy} onClick={() => run("allow_always")}>Allow in this session</Button>}
-            <Button look="line" data-key="d" disabled={busy} onClick={() => run("deny")}>Deny <kbd>D</kbd></Button>
+            <Button look="ink" data-key="a" title="Lets this one call happen, and asks again for the next" {...answers} onClick={() => run("allow")}>Allow once <kbd>A</kbd></Button>
+            {rules.length > 0 && <Button look="line" title="Choose what is allowed without asking, before it counts" onClick={() => setAlways(true)}>Always allow…</Button>}
+            <Button look="line" data-key="d" title="The call does not happen, and the agent is told so" {...answers} onClick={() => run("deny")}>Deny <kbd>D</kbd></Button>
             <span className="grow" />
             <Button disabled={busy} onClick={() => setWhy("")}>Deny and say why</Button>
           </div>
@@ -60,11 +79,11 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer }
             className="ac"
             onSubmit={(event) => {
               event.preventDefault();
-              run("deny", why.trim() || undefined);
+              run("deny", why.trim() ? { message: why.trim() } : undefined);
             }}
           >
             <input className="inp-line grow" autoFocus aria-label="Why not, for the agent" placeholder="Why not, for the agent" value={why} onChange={(event) => setWhy(event.target.value)} onKeyDown={(event) => event.key === "Escape" && setWhy(null)} />
-            <Button type="submit" look="ink" disabled={busy}>Deny</Button>
+            <Button type="submit" look="ink" {...answers}>Deny</Button>
             <Button look="line" onClick={() => setWhy(null)}>Cancel</Button>
           </form>
         )}

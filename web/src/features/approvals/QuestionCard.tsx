@@ -7,6 +7,7 @@ import type { Answer } from "./ApprovalCard";
 import { Resolved } from "./Resolved";
 import { answersOf, questionsOf, type Question } from "./questions";
 import { useAnswer } from "./useAnswer";
+import { useArming } from "./useArming";
 
 type Props = { approval: Approval; answer: Answer | null };
 
@@ -19,6 +20,7 @@ export const QuestionCard = memo(function QuestionCard({ approval, answer }: Pro
     const given = questions.map((_, at) => (own[at]!.trim() ? [own[at]!.trim()] : chosen[at]!));
     return answer ? answer(approval.approvalId, "allow", { answers: answersOf(questions, given) }) : Promise.resolve();
   });
+  const { armed, guard } = useArming(!approval.resolution && answer !== null);
   if (approval.resolution) return <Resolved approval={approval} />;
   const put = <T,>(list: T[], at: number, value: T) => list.map((old, i) => (i === at ? value : old));
   return (
@@ -27,6 +29,8 @@ export const QuestionCard = memo(function QuestionCard({ approval, answer }: Pro
         className="quest"
         aria-label="Question from the agent"
         data-approval={approval.approvalId}
+        tabIndex={-1}
+        {...guard}
         onSubmit={(event) => {
           event.preventDefault();
           run();
@@ -38,6 +42,7 @@ export const QuestionCard = memo(function QuestionCard({ approval, answer }: Pro
             question={question}
             chosen={own[at] ? [] : chosen[at]!}
             disabled={busy || answer === null}
+            armed={armed}
             onChoose={(labels) => {
               setChosen(put(chosen, at, labels));
               setOwn(put(own, at, ""));
@@ -59,12 +64,13 @@ type ChoicesProps = {
   chosen: string[];
   own: string;
   disabled: boolean;
+  armed: boolean;
   last: boolean;
   onChoose: (labels: string[]) => void;
   onOwn: (text: string) => void;
 };
 
-function Choices({ question, chosen, own, disabled, last, onChoose, onOwn }: ChoicesProps) {
+function Choices({ question, chosen, own, disabled, armed, last, onChoose, onOwn }: ChoicesProps) {
   const many = question.multiSelect;
   const toggle = (label: string) => onChoose(!many ? [label] : chosen.includes(label) ? chosen.filter((other) => other !== label) : [...chosen, label]);
   return (
@@ -73,7 +79,7 @@ function Choices({ question, chosen, own, disabled, last, onChoose, onOwn }: Cho
       {question.options.map((option, at) => {
         const on = chosen.includes(option.label);
         return (
-          <button key={at} type="button" className={`op ${on ? "on" : ""}`} role={many ? "checkbox" : "radio"} aria-checked={on} disabled={disabled} data-key={at < 9 ? String(at + 1) : undefined} onClick={() => toggle(option.label)}>
+          <button key={at} type="button" className={`op ${on ? "on" : ""}`} role={many ? "checkbox" : "radio"} aria-checked={on} disabled={disabled} data-answers="" aria-disabled={!armed} data-key={at < 9 ? String(at + 1) : undefined} onClick={() => toggle(option.label)}>
             <kbd aria-hidden="true">{at + 1}</kbd>
             <span dir="auto">
               {visible(option.label)} <small>{[option.description && `· ${visible(option.description)}`, !many && at === 0 && "· suggested"].filter(Boolean).join(" ")}</small>
@@ -83,7 +89,7 @@ function Choices({ question, chosen, own, disabled, last, onChoose, onOwn }: Cho
       })}
       <div className="ft">
         <input aria-label="Another answer" placeholder="Or answer in your own words" value={own} disabled={disabled} onChange={(event) => onOwn(event.target.value)} />
-        {last && <Button type="submit" look="ink" disabled={disabled || (!own.trim() && chosen.length === 0)}>Answer</Button>}
+        {last && <Button type="submit" look="ink" data-answers="" aria-disabled={!armed} disabled={disabled || (!own.trim() && chosen.length === 0)}>Answer</Button>}
       </div>
     </div>
   );

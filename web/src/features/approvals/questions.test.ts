@@ -10,9 +10,11 @@ it("reads questions, and leaves out what is none", () => {
 });
 
 it("says exactly what would be done", () => {
-  expect(subjectOf({ toolName: "bash", input: { command: "rm -rf build" } })).toEqual({ tool: "bash", exact: "rm -rf build" });
-  expect(subjectOf({ toolName: "Edit", input: { a: 1 } })).toEqual({ tool: "Edit", exact: '{\n  "a": 1\n}' });
-  expect(subjectOf(null)).toEqual({ tool: "", exact: "" });
+  expect(subjectOf({ toolName: "bash", input: { command: "rm -rf build" } })).toEqual({ tool: "bash", exact: "rm -rf build", cwd: null, is: "command" });
+  expect(subjectOf({ toolName: "Edit", input: { a: 1 } })).toEqual({ tool: "Edit", exact: '{\n  "a": 1\n}', cwd: null, is: "other" });
+  expect(subjectOf(null)).toEqual({ tool: "", exact: "", cwd: null, is: "other" });
+  expect(subjectOf({ toolName: "write", cwd: "/outputs", input: { path: "a.md" } })).toMatchObject({ cwd: "/outputs", is: "file" });
+  expect(subjectOf({ toolName: "shell", input: { command: ["sh", "-c", "a b"] } }).exact).toBe('["sh","-c","a b"]');
 });
 
 it("answers with text, or with a list where several may be chosen", () => {

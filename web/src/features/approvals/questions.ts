@@ -30,13 +30,16 @@ export function questionsOf(detail: unknown): Question[] {
   });
 }
 
-/** What a permission is about: the exact command, or the input as it is. */
-export function subjectOf(detail: unknown): { tool: string; exact: string } {
+/** What a permission is about: the exact command, or the input as it is; and where it would happen, if the agent says so. */
+export function subjectOf(detail: unknown): { tool: string; exact: string; cwd: string | null; is: "command" | "file" | "other" } {
   const input = field(detail, "input") ?? detail;
   const command = field(input, "command");
-  const exact = Array.isArray(command) ? command.join(" ") : string(command);
+  const exact = Array.isArray(command) ? JSON.stringify(command) : string(command);
+  const isFile = ["file_path", "filePath", "notebook_path", "path"].some((name) => string(field(input, name)) !== null);
   return {
     tool: string(field(detail, "toolName")) ?? "",
+    cwd: string(field(detail, "cwd")) ?? string(field(input, "workdir")) ?? string(field(input, "cwd")),
+    is: exact !== null ? "command" : isFile ? "file" : "other",
     exact: exact ?? string(field(input, "url")) ?? string(field(detail, "host")) ?? (input === undefined || input === null ? "" : JSON.stringify(input, null, 2)),
   };
 }

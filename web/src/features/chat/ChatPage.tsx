@@ -1,5 +1,6 @@
 import { useAgentSession, useLive, useVersions, useWarrenClient, WarrenError } from "@warren/react";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { focusIsLost, toComposer } from "~/lib/focus";
 import { artifactPath, navigate, sessionPath, versionPath, type Tab } from "~/lib/router";
 import { agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
@@ -52,6 +53,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
   const [unstopped, setUnstopped] = useState<string | null>(null);
   const [panel, setPanel] = usePanelOpen(sessionId, tab);
   const end = useRef<() => void>(() => {});
+  const closes = useRef(false);
   const waiting = useLive(sessionId, ["approvals"], (one) => one.state.approvals.values());
   const open = useMemo(() => waiting.filter((one) => !one.resolution), [waiting]);
   const running = live.activeRun !== null;
@@ -60,6 +62,13 @@ function Loaded({ sessionId, tab, subagent }: Props) {
   const spent = live.spending.costUSD;
   const mayRun = person.mayRun && live.ended === null;
   useNews(sessionId);
+
+  // A pane that closes with the focus gives it to the message.
+  const beside = panel || subagent !== null;
+  useEffect(() => {
+    if (!beside && focusIsLost() && closes.current) toComposer();
+    closes.current = beside;
+  }, [beside]);
 
   const showTab = (to: Tab) => {
     setPanel(true);
@@ -115,6 +124,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
     openDiff: (version) => navigate(versionPath(sessionId, version)),
     openArtifact: (id) => navigate(artifactPath(sessionId, id)),
     answer: mayRun ? (approvalId, decision, more) => client.answer(approvalId, { decision, ...more }) : null,
+    withdraw: mayRun ? (approvalId) => client.withdrawRule(approvalId) : null,
     fork: person.mayRun ? (version) => setAsk({ fork: version }) : null,
     again: mayRun && !running ? again : null,
     back: mayRun && !running ? (version) => setAsk({ back: version }) : null,
@@ -145,7 +155,7 @@ function Loaded({ sessionId, tab, subagent }: Props) {
         onPanel={() => setPanel(!panel)}
       />
       <div className={`work ${(panel && Panel) || subagent ? "" : "no-panel"}`} data-wide={tab === "files" || tab === "versions" ? "" : undefined}>
-        <section className="chat" aria-label="Conversation">
+        <section className="chat" aria-label="Conversation" data-session={sessionId}>
           <OfflineBar connection={live.connection} onRetry={live.retry} />
           <Conversation store={store} versions={versions} running={running}>
             {unstopped !== null && running && <p className="dlg-bad" role="alert">The run was not stopped: {unstopped} Stop it again.</p>}
@@ -204,7 +214,7 @@ function useVersionFacts(sessionId: string): readonly VersionFact[] {
 function useStable(next: Chat): Chat {
   const kept = useRef<Chat>(next);
   const changed = (["agentName", "waitingIn", "held"] as const).some((key) => kept.current[key] !== next[key])
-    || (["answer", "fork", "again", "back"] as const).some((key) => (kept.current[key] === null) !== (next[key] === null));
+    || (["answer", "withdraw", "fork", "again", "back"] as const).some((key) => (kept.current[key] === null) !== (next[key] === null));
   if (changed) kept.current = next;
   else Object.assign(kept.current, next);
   return kept.current;

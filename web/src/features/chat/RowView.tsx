@@ -48,7 +48,7 @@ function MarkView({ value, last }: { value: MarkValue; last: boolean }) {
     case "approval": {
       const { approval } = value;
       if (approval.kind === "question") return <QuestionCard approval={approval} answer={chat.answer} />;
-      return <ApprovalCard approval={approval} who={chat.nameOf(approval.conversationId)} answer={chat.answer} />;
+      return <ApprovalCard approval={approval} who={chat.nameOf(approval.conversationId)} answer={chat.answer} withdraw={chat.withdraw} />;
     }
     case "saved":
       return <SavedLine saved={value} onDiff={() => chat.openDiff(value.version)} onFork={chat.fork && (() => chat.fork?.(value.version))} />;

@@ -16,6 +16,8 @@ export interface Chat {
   openArtifact: (id: string) => void;
   /** Nothing for those who may only read. */
   answer: Answer | null;
+  /** Takes back the rule that the answer to a request granted. */
+  withdraw: ((approvalId: string) => Promise<unknown>) | null;
   fork: ((version: number) => void) | null;
   again: (() => void) | null;
   back: ((version: number) => void) | null;

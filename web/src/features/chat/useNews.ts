@@ -8,16 +8,20 @@ export function useNews(sessionId: string) {
   const store = useWarrenClient().store(sessionId);
   const runs = useLive(sessionId, ["runs"], (live) => live.state.runs.values());
   const approvals = useLive(sessionId, ["approvals"], (live) => live.state.approvals.values());
-  const last = useRef<{ asks: number; status: string | undefined } | null>(null);
+  const last = useRef<{ status: string | undefined } | null>(null);
+  const told = useRef(new Set<string>());
   const run = runs.at(-1);
   const open = approvals.filter((approval) => !approval.resolution);
   useEffect(() => {
     const before = last.current;
-    last.current = { asks: open.length, status: run?.status };
-    if (!before) return;
-    if (open.length > before.asks) announce(`The agent asks: ${open.at(-1)!.title}`);
-    else if (run && run.status !== before.status) announce(sentenceOf(run.status, store.state));
-  }, [open.length, run?.status, announce]);
+    last.current = { status: run?.status };
+    const asked = open.filter((approval) => !told.current.has(approval.approvalId));
+    for (const { approvalId, title } of asked) {
+      told.current.add(approvalId);
+      announce(`The agent asks: ${title}. Alt A leads to the request from outside text fields.`, "urgent");
+    }
+    if (before && !asked.length && run && run.status !== before.status) announce(sentenceOf(run.status, store.state));
+  }, [open.map((approval) => approval.approvalId).join(), run?.status, announce]);
 }
 
 function sentenceOf(status: string, state: SessionState): string {

@@ -1,5 +1,6 @@
 import { useSessionList } from "@warren/react";
 import { useId, useMemo, useState, type KeyboardEvent } from "react";
+import { awaitComposer } from "~/lib/focus";
 import { navigate, sessionPath } from "~/lib/router";
 import { setTheme, theme } from "~/lib/theme";
 import { AgentMark } from "~/ui/AgentMark";
@@ -25,7 +26,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ...sessions.map((session): Command => ({
         id: session.sessionId, group: "Sessions", label: nameOf(session), agent: session.type,
         note: session.forkedFrom ? `fork of v${session.forkedFrom.version}` : session.activeRunId ? "running" : undefined,
-        run: () => navigate(sessionPath(session.sessionId)),
+        run: () => {
+          navigate(sessionPath(session.sessionId));
+          awaitComposer(session.sessionId);
+        },
       })),
     ],
     [page, person, sessions],

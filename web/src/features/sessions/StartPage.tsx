@@ -1,5 +1,6 @@
 import { useResource, useWarrenClient, type AgentItem, type SessionListItem } from "@warren/react";
 import { useRef, useState, type KeyboardEvent } from "react";
+import { awaitComposer } from "~/lib/focus";
 import { cost } from "~/lib/format";
 import { navigate, sessionPath } from "~/lib/router";
 import { AgentMark, agentName } from "~/ui/AgentMark";
@@ -71,6 +72,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
       localStorage.setItem("warren.agent", chosen.name);
       const store = client.store(session.sessionId);
       navigate(sessionPath(session.sessionId));
+      awaitComposer(session.sessionId);
       // What becomes of the message is shown in the conversation.
       store.send(contentOf(text, sent.files.map((file) => file.path))).catch(() => {});
     } catch (error) {

@@ -1,5 +1,6 @@
 /** The list of sessions as families, forks under what they were forked from, in groups by what they need. Pure. */
 import type { ApprovalItem, SessionListItem } from "@warren/react";
+import { visible } from "~/lib/ansi";
 import type { State } from "~/ui/Dot";
 
 export interface Member {
@@ -30,7 +31,7 @@ export function stateOf(session: SessionListItem, asks: ApprovalItem | undefined
 
 /** What a row says under the name. */
 export function lineOf(session: SessionListItem, state: State, asks: ApprovalItem | undefined): string {
-  if (asks) return `Asks: ${asks.title}`;
+  if (asks) return `Asks: ${visible(asks.title)}`;
   if (state === "boot") return session.runtime.sandbox?.statusMessage ?? "Starting sandbox…";
   if (state === "fail") return session.runtime.sandbox?.statusMessage ?? "The sandbox does not answer";
   const fork = session.forkedFrom ? `Fork of v${session.forkedFrom.version}` : "";

@@ -1,4 +1,5 @@
 import { useId, useLayoutEffect, useRef, useState } from "react";
+import { focusIsLost, giveBack } from "~/lib/focus";
 import { Icon } from "~/ui/Icon";
 import { backendOf, guardsOf, inWords, type Guard } from "./isolation";
 
@@ -18,6 +19,10 @@ export function IsolationBadge({ isolation }: { isolation: unknown }) {
     pop.current.style.left = `${Math.max(8, Math.min(from.right - width, innerWidth - width - 8))}px`;
     pop.current.focus();
   }, [open]);
+  const close = () => {
+    setOpen(false);
+    if (focusIsLost() || document.activeElement === button.current || pop.current?.contains(document.activeElement)) giveBack(button.current);
+  };
   if (!guards) {
     return (
       <span className="badge asleep" title="No sandbox runs for this session now">
@@ -38,7 +43,7 @@ export function IsolationBadge({ isolation }: { isolation: unknown }) {
         </span>
       </button>
       {open && (
-        <div ref={pop} id={id} popover="auto" className="pop iso" role="dialog" aria-label="Isolation of this session" tabIndex={-1} onToggle={(event) => event.newState === "closed" && setOpen(false)}>
+        <div ref={pop} id={id} popover="auto" className="pop iso" role="dialog" aria-label="Isolation of this session" tabIndex={-1} onToggle={(event) => event.newState === "closed" && close()}>
           <div className="row">
             <h2 className="grow">Isolation of this session</h2>
             <span className="chip acc">{inWords(guards).replace(" guards", "")}</span>

@@ -23,3 +23,10 @@ it("acts on no single letter when they are switched off", () => {
   expect(actionOf(stroke("k", { ctrl: true }), false)).toBe("palette");
   expect(actionOf(stroke("End"), false)).toBe("end");
 });
+
+it("leads to a request by a stroke that no text contains", () => {
+  expect(actionOf(stroke("a", { alt: true, code: "KeyA" }), false)).toBe("request");
+  expect(actionOf(stroke("å", { alt: true, code: "KeyA" }), true)).toBe("request");
+  expect(actionOf(stroke("a", { alt: true, code: "KeyA", typing: true }), true)).toBeNull();
+  expect(actionOf(stroke("A", { shift: true, code: "KeyA" }), true)).toBe("allow");
+});

@@ -1,11 +1,13 @@
 /** The keys of the page. Pure: what a stroke means, given where it falls. */
 
 export type KeyAction =
-  | "palette" | "find" | "new" | "previous" | "next" | "blockNext" | "blockPrevious" | "toggle" | "end" | "allow" | "deny"
+  | "palette" | "find" | "new" | "previous" | "next" | "blockNext" | "blockPrevious" | "toggle" | "end" | "request" | "allow" | "deny"
   | "panel" | "fork" | "compare" | "full" | "help" | "choose" | "tab";
 
 export interface Stroke {
   key: string;
+  /** The key on the keyboard, whatever a modifier makes of it. */
+  code?: string;
   ctrl: boolean;
   shift: boolean;
   alt: boolean;
@@ -27,9 +29,10 @@ export const KEYS: readonly { keys: string[]; does: string }[] = [
   { keys: ["K"], does: "Previous block" },
   { keys: ["O"], does: "Open or close the block" },
   { keys: ["End"], does: "Follow live" },
-  { keys: ["A"], does: "Allow once" },
-  { keys: ["D"], does: "Deny" },
-  { keys: ["1–9"], does: "Choose an answer" },
+  { keys: ["Alt", "A"], does: "Go to the agent’s request, outside text fields" },
+  { keys: ["A"], does: "Allow once, on a focused request" },
+  { keys: ["D"], does: "Deny, on a focused request" },
+  { keys: ["1–9"], does: "Choose an answer, on a focused question" },
   { keys: ["Enter"], does: "Send, or queue" },
   { keys: ["Ctrl", "Enter"], does: "Steer what is running" },
   { keys: ["Shift", "Enter"], does: "New line" },
@@ -54,6 +57,7 @@ export function actionOf(stroke: Stroke, letters: boolean): KeyAction | null {
   if (stroke.ctrl && key === "k") return "palette";
   if (stroke.modal) return null;
   if (stroke.ctrl && key === ".") return "panel";
+  if (stroke.alt && !stroke.ctrl && !stroke.typing && stroke.code === "KeyA") return "request";
   if (stroke.ctrl || stroke.alt || stroke.typing) return null;
   if (key === "end") return "end";
   if (!letters) return null;

@@ -7,8 +7,8 @@ export interface Page {
   openKeys: () => void;
   startNew: (text?: string) => void;
   toggleDrawer: () => void;
-  /** Says something to screen readers, when there is time for it. */
-  announce: (sentence: string) => void;
+  /** Says something to screen readers, when there is time for it; what is urgent is never left out. */
+  announce: (sentence: string, how?: "urgent") => void;
   /** Sessions in the order in which the sidebar draws them. */
   order: RefObject<SessionListItem[]>;
   /** What the shown session offers to keys and the palette. */

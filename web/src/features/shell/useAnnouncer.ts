@@ -3,26 +3,31 @@ import { useCallback, useEffect, useRef, useState } from "react";
 /** At most one sentence in this time: a listener must be able to follow. */
 const PAUSE_MS = 2000;
 
-/** One polite voice. What is said while it speaks waits; of much, only the latest is kept. */
-export function useAnnouncer(): [spoken: string, announce: (sentence: string) => void] {
+/** One polite voice. What is said while it speaks waits: all that is urgent, in order, and of the rest only the latest. */
+export function useAnnouncer(): [spoken: string, announce: (sentence: string, how?: "urgent") => void] {
   const [spoken, setSpoken] = useState("");
-  const next = useRef<string | null>(null);
+  const urgent = useRef<string[]>([]);
+  const latest = useRef<string | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  const announce = useCallback((sentence: string) => {
-    if (timer.current) {
-      next.current = sentence;
-      return;
-    }
+  const announce = useCallback((sentence: string, how?: "urgent") => {
+    const next = (): string | null => {
+      const first = urgent.current.shift();
+      if (first !== undefined) return first;
+      const last = latest.current;
+      latest.current = null;
+      return last;
+    };
     const speak = (text: string) => {
       setSpoken(text);
       timer.current = setTimeout(() => {
         timer.current = null;
-        const waiting = next.current;
-        next.current = null;
+        const waiting = next();
         if (waiting !== null) speak(waiting);
       }, PAUSE_MS);
     };
-    speak(sentence);
+    if (!timer.current) speak(sentence);
+    else if (how === "urgent") urgent.current.push(sentence);
+    else latest.current = sentence;
   }, []);
   useEffect(() => () => void (timer.current && clearTimeout(timer.current)), []);
   return [spoken, announce];

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from "react";
+import { awaitsComposer } from "~/lib/focus";
 import { dismissToasts } from "~/ui/toasts";
 import { navigate, sessionPath, useRoute, type Tab } from "~/lib/router";
+import { focusCard } from "../approvals/useArming";
 import { actionOf, TABS, type KeyAction } from "./keys";
 import type { Page } from "./page";
 
@@ -19,7 +21,7 @@ export function useKeys(page: Page) {
       const typing = at.closest("input, textarea, select, [contenteditable=true]") !== null;
       const modal = document.querySelector("dialog[open]") !== null;
       if (event.key === "Escape" && !modal) return void escape(event, page, escaped);
-      const stroke = { key: event.key, ctrl: event.ctrlKey || event.metaKey, shift: event.shiftKey, alt: event.altKey, typing, modal, before: before.current };
+      const stroke = { key: event.key, code: event.code, ctrl: event.ctrlKey || event.metaKey, shift: event.shiftKey, alt: event.altKey, typing: typing || awaitsComposer(), modal, before: before.current };
       before.current = typing || modal ? null : event.key.toLowerCase();
       const action = actionOf(stroke, lettersAct());
       if (action && act(action, event, page, route.at === "session" ? route.sessionId : null)) {
@@ -84,10 +86,12 @@ function act(action: KeyAction, event: KeyboardEvent, page: Page, current: strin
       return press(document.querySelector<HTMLElement>("[data-key-full]"));
     case "tab":
       return session !== null && showTab(session, TABS[event.key.toLowerCase() as keyof typeof TABS]);
+    case "request":
+      return toRequest(session);
     case "allow":
     case "deny":
     case "choose":
-      return answer(action === "choose" ? event.key : action[0]!);
+      return !event.repeat && answer(action === "choose" ? event.key : action[0]!);
   }
 }
 
@@ -115,16 +119,29 @@ function press(element: HTMLElement | null | undefined): boolean {
   return !!element;
 }
 
-/** Answers the request that has the focus, or the only one in view. Never one of several that nobody looks at. */
+/** Answers the request that has the focus, and no other: letters are typed by people who look elsewhere. */
 function answer(key: string): boolean {
-  const open = [...document.querySelectorAll<HTMLElement>("[data-approval]")];
-  const inView = open.filter((card) => {
-    const box = card.getBoundingClientRect();
-    return box.bottom > 0 && box.top < innerHeight;
-  });
-  const focused = document.activeElement?.closest<HTMLElement>("[data-approval]");
-  const card = focused ?? (inView.length === 1 ? inView[0] : undefined);
-  return press(card?.querySelector<HTMLButtonElement>(`[data-key="${key}"]:not(:disabled)`));
+  const card = document.activeElement?.closest<HTMLElement>("[data-approval]");
+  return press(card?.querySelector<HTMLButtonElement>(`[data-key="${key}"]:not(:disabled, [aria-disabled=true])`));
+}
+
+/** Focuses the next open request, scrolling to it where it is not drawn. */
+function toRequest(session: Page["session"]["current"]): boolean {
+  const next = () => {
+    const open = [...document.querySelectorAll<HTMLElement>("[data-approval]")];
+    const at = open.findIndex((card) => card.contains(document.activeElement));
+    return open[(at + 1) % open.length];
+  };
+  const found = next();
+  if (found) focusCard(found);
+  else {
+    session?.followLive();
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      const card = next();
+      if (card) focusCard(card);
+    }));
+  }
+  return session !== null;
 }
 
 function step(page: Page, current: string | null, by: number): boolean {

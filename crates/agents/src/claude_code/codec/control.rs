@@ -1,8 +1,8 @@
 //! What goes to Claude Code's stdin, and what it asks people.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use warren_domain::{ApprovalDecision, ApprovalKind, Content, ContentPart};
 
@@ -12,19 +12,10 @@ use crate::{Answer, Ask, Output, Prompt, claude_code::scan::read};
 /// The tool by which the model asks people.
 const QUESTION_TOOL: &str = "AskUserQuestion";
 
-/// What waits for a person, and what a person allowed for good.
+/// What waits for a person.
 #[derive(Default)]
 pub(super) struct Asks {
     open: BTreeMap<String, Request>,
-    /// Rules in Claude Code's own form. A process forgets them, so they are told to the next one.
-    allowed: BTreeSet<String>,
-}
-
-/// What must be known to continue a session, beside its transcript.
-#[derive(Serialize, Deserialize, Default)]
-pub(in crate::claude_code) struct State {
-    #[serde(default)]
-    pub(in crate::claude_code) allowed: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
@@ -49,8 +40,6 @@ struct Request {
     #[serde(default)]
     description: Option<String>,
     #[serde(default)]
-    permission_suggestions: Option<Vec<Value>>,
-    #[serde(default)]
     blocked_path: Option<Value>,
     #[serde(default)]
     decision_reason: Option<Value>,
@@ -59,11 +48,6 @@ struct Request {
 }
 
 impl Asks {
-    pub(super) fn with_state(state: Option<&Value>) -> Self {
-        let state = state.and_then(|state| State::deserialize(state).ok()).unwrap_or_default();
-        Self { open: BTreeMap::new(), allowed: state.allowed }
-    }
-
     pub(super) fn asked(&mut self, raw: &[u8], out: &mut Vec<Output>) -> Result<(), Unreadable> {
         let ControlRequest { request_id, request } = read(raw).ok_or(Unreadable)?;
         let request = request.ok_or(Unreadable)?;
@@ -92,17 +76,9 @@ impl Asks {
 
     pub(super) fn answer(&mut self, key: &str, answer: &Answer, out: &mut Vec<Output>) -> bool {
         let Some(request) = self.open.remove(key) else { return false };
-        let rules = match answer.decision {
-            ApprovalDecision::AllowAlways if !request.is_question() => request.rules(),
-            _ => Vec::new(),
-        };
-        if !rules.is_empty() {
-            self.allowed.extend(rules.iter().filter_map(rule_text));
-            out.push(Output::State(json!(State { allowed: self.allowed.clone() })));
-        }
         let response = match answer.decision {
             ApprovalDecision::Deny => request.denied(answer),
-            ApprovalDecision::Allow | ApprovalDecision::AllowAlways => request.allowed(answer, &rules),
+            ApprovalDecision::Allow | ApprovalDecision::AllowAlways => request.allowed(answer),
         };
         let response = json!({"subtype": "success", "request_id": key, "response": response});
         out.push(send(&json!({"type": "control_response", "response": response})));
@@ -156,27 +132,12 @@ impl Request {
         if about.is_empty() { name.to_owned() } else { format!("{name}: {about}") }
     }
 
-    /// What to allow from now on: the rules Claude Code suggests itself, or the tool as a whole.
-    fn rules(&self) -> Vec<Value> {
-        let suggestions = self.permission_suggestions.iter().flatten();
-        let is_rule = |it: &&Value| it["type"] == "addRules" && it["behavior"] == "allow";
-        let rules = suggestions.filter(is_rule).filter_map(|it| it["rules"].as_array()).flatten();
-        let rules: Vec<Value> = rules.filter(|rule| rule_text(rule).is_some()).cloned().collect();
-        if rules.is_empty() { vec![json!({"toolName": self.tool_name})] } else { rules }
-    }
-
-    fn allowed(self, answer: &Answer, rules: &[Value]) -> Value {
+    fn allowed(self, answer: &Answer) -> Value {
         let mut input = if self.input.is_object() { self.input } else { json!({}) };
         if let Some(answers) = &answer.answers {
             input["answers"] = Value::Object(answers.clone());
         }
-        let mut response = json!({"behavior": "allow", "updatedInput": input});
-        if !rules.is_empty() {
-            let add =
-                json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"});
-            response["updatedPermissions"] = json!([add]);
-        }
-        response
+        json!({"behavior": "allow", "updatedInput": input})
     }
 
     fn denied(&self, answer: &Answer) -> Value {
@@ -185,12 +146,6 @@ impl Request {
             if self.is_question() { "The user did not answer." } else { "The user does not allow this." };
         json!({"behavior": "deny", "message": message.unwrap_or(floor)})
     }
-}
-
-/// A rule as settings write it.
-fn rule_text(rule: &Value) -> Option<String> {
-    let name = rule["toolName"].as_str().filter(|name| !name.is_empty())?;
-    Some(rule["ruleContent"].as_str().map_or_else(|| name.to_owned(), |content| format!("{name}({content})")))
 }
 
 /// A message of a person.

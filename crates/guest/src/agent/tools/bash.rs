@@ -1,24 +1,13 @@
 //! Runs a command in a shell, with a process group of its own.
 
-use std::{
-    io,
-    os::{fd::OwnedFd, unix::process::ExitStatusExt},
-    path::Path,
-    process::{ExitStatus, Stdio},
-    time::Duration,
-};
+use std::{io, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{
-    io::AsyncReadExt,
-    net::unix::pipe::Receiver,
-    process::{Child, Command},
-    time::Instant,
-};
+use tokio::{io::AsyncReadExt, net::unix::pipe::Receiver, time::Instant};
 
 use super::{Context, Output, capture::Capture, input};
+use crate::agent::shells::Shell;
 
 const USUAL_SECONDS: u64 = 120;
 const MAX_SECONDS: u64 = 600;
@@ -37,26 +26,19 @@ enum End {
     Interrupted,
 }
 
-/// A shell and all it started, which do not outlive the call unless the shell left them behind on purpose.
-struct Group {
-    shell: Child,
-    /// The group's id, until the shell has ended by itself.
-    id: Option<Pid>,
-}
-
 pub(super) async fn run(value: Value, context: &Context<'_>) -> Output {
     let input: Input = match input(value) {
         Ok(input) => input,
         Err(problem) => return Output::failed(problem),
     };
     let seconds = input.timeout.unwrap_or(USUAL_SECONDS).clamp(1, MAX_SECONDS);
-    let (mut group, mut pipe) = match start(&input.command, context.cwd) {
+    let (mut shell, mut pipe) = match context.shells.run(&input.command, context.cwd).await {
         Ok(started) => started,
         Err(error) => return Output::failed(format!("failed to start the shell: {error}")),
     };
     let mut capture = Capture::default();
-    let end = follow(&mut group, &mut pipe, &mut capture, seconds, context).await;
-    group.end().await;
+    let end = follow(&mut shell, &mut pipe, &mut capture, seconds, context).await;
+    shell.end().await;
     drain(&pipe, &mut capture, context);
     match end {
         Ok(end) => report(&end, capture.finish()),
@@ -64,26 +46,9 @@ pub(super) async fn run(value: Value, context: &Context<'_>) -> Output {
     }
 }
 
-/// One pipe for both streams, so that their lines stay in order.
-fn start(command: &str, cwd: &Path) -> io::Result<(Group, Receiver)> {
-    let shell = if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
-    let (reader, writer) = io::pipe()?;
-    let child = Command::new(shell)
-        .arg("-c")
-        .arg(command)
-        .current_dir(cwd)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .process_group(0)
-        .spawn()?;
-    let id = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-    Ok((Group { shell: child, id }, Receiver::from_owned_fd(OwnedFd::from(reader))?))
-}
-
 /// Shows and collects the output until the shell ends, even if something it left behind keeps the pipe open.
 async fn follow(
-    group: &mut Group,
+    shell: &mut Shell,
     pipe: &mut Receiver,
     capture: &mut Capture,
     seconds: u64,
@@ -101,10 +66,7 @@ async fn follow(
                 0 => is_open = false,
                 n_read => show(&capture.push(&buffer[..n_read]), context),
             },
-            status = group.shell.wait() => {
-                group.id = None;
-                return Ok(End::Exited(status?));
-            }
+            status = shell.ended() => return Ok(End::Exited(status?)),
         }
     }
 }
@@ -143,28 +105,4 @@ fn report(end: &End, mut text: String) -> Output {
         text.push_str(&note);
     }
     Output { text, is_error }
-}
-
-impl Group {
-    /// Ends all of it, if the shell did not end by itself.
-    async fn end(&mut self) {
-        if self.id.is_some() {
-            self.kill();
-            // The shell is gone or about to be; how it ended is known.
-            let _ = self.shell.wait().await;
-        }
-    }
-
-    fn kill(&mut self) {
-        if let Some(id) = self.id.take() {
-            // A group that is gone already needs no killing.
-            let _ = kill_process_group(id, Signal::KILL);
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
 }

@@ -3,7 +3,7 @@ use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::{Asked, DivergenceKind, Script, Verdict};
-use crate::{Ending, Format, replay::Recording};
+use crate::{Ending, Format, RefusalKind, replay::Recording};
 
 /// One format, and how it says the same thing as the others.
 struct Dialect {
@@ -76,6 +76,7 @@ fn recording(path: &str, request: &Value, answer: &str) -> Recording {
         refusal: None,
         content_type: Some("text/event-stream".to_owned()),
         request: Bytes::from(request.to_string()),
+        request_hash: None,
         response: Bytes::from(answer.to_owned()),
     }
 }
@@ -296,4 +297,32 @@ proptest! {
         }
         prop_assert!(script.report().divergence.is_none());
     }
+}
+
+#[test]
+fn refused_call_is_matched_by_the_hash_of_its_request_and_else_by_its_order() {
+    let [dialect, ..] = &DIALECTS;
+    let (first, second) = (anthropic("main", "first", &[]), anthropic("main", "second", &[]));
+    let refused = |request: &Value, answer: &str| {
+        let body = request.to_string();
+        Recording {
+            request: Bytes::new(),
+            request_hash: Some(warren_domain::BlobHash(blake3::hash(body.as_bytes()).to_hex().to_string())),
+            refusal: Some(RefusalKind::BudgetSpent),
+            ..recording(dialect.path, request, answer)
+        }
+    };
+    let mut script = Script::new(vec![refused(&first, "one"), refused(&second, "two")]);
+    let mut ask = |request: &Value| {
+        let body = request.to_string();
+        let asked =
+            Asked { format: dialect.format, path: dialect.path, conversation: None, body: body.as_bytes() };
+        match script.ask(&asked) {
+            Verdict::Recorded(_, recording) => String::from_utf8(recording.response.to_vec()).ok(),
+            Verdict::Diverged => None,
+        }
+    };
+    assert_eq!(ask(&second).as_deref(), Some("two"));
+    assert_eq!(ask(&anthropic("main", "first, at another time", &[])).as_deref(), Some("one"));
+    assert_eq!(ask(&first), None);
 }

@@ -8,7 +8,7 @@ use warren_store::{SessionRecord, VersionRecord};
 
 use super::blocking;
 use crate::{
-    api::{FileContent, FileEntry, FileKind, FilePart, SessionError, Versions as _, damaged},
+    api::{FileContent, FileEntry, FileKind, FilePart, SessionError, Versions as _, not_read},
     manager::{
         SessionManager,
         versions::{tree_of, unread},
@@ -121,9 +121,9 @@ impl Kept {
         let reader = self.snapshots.read(&self.partition, self.tree, &at, Some(part.offset..end)).await;
         let mut reader: FileReader = reader.map_err(|error| unread(&place.shown(), error))?;
         // Before anything is answered: what is damaged at its beginning can still be named.
-        let first = reader.next().await.map_err(damaged)?;
+        let first = reader.next().await.map_err(not_read)?;
         let rest = stream::try_unfold(reader, |mut reader| async move {
-            let piece = reader.next().await.map_err(damaged)?;
+            let piece = reader.next().await.map_err(not_read)?;
             Ok::<_, SessionError>(piece.map(|piece| (piece, reader)))
         });
         Ok(FileContent { entry, bytes: stream::iter(first.map(Ok)).chain(rest).boxed() })

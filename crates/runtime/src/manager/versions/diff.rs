@@ -10,7 +10,7 @@ use warren_store::VersionRecord;
 
 use super::files::{entry, tree_of};
 use crate::{
-    api::{FileDiff, SessionError, VersionDiff, damaged},
+    api::{FileDiff, SessionError, VersionDiff, not_read},
     manager::SessionManager,
     recorder::for_each_event,
     session::tree::{is_peoples, outward},
@@ -61,7 +61,7 @@ impl SessionManager {
         let partition = self.record(session).await?.partition;
         let trees = (tree_of(from)?, tree_of(to)?);
         let found = self.shared.parts.snapshots.diff(&partition, trees.0, trees.1, usize::MAX).await;
-        let found = found.map_err(damaged)?.differences;
+        let found = found.map_err(not_read)?.differences;
         let mut all = found.iter().filter(|difference| is_peoples(difference));
         let mut files = Vec::new();
         let mut room = Room { bytes: LONGEST_ALL, time: LONGEST_LOOKS };
@@ -123,7 +123,7 @@ impl SessionManager {
         }
         let snapshots = &self.shared.parts.snapshots;
         let read = snapshots.read_all(partition, tree, &item.path, most).await;
-        let Some(bytes) = read.map_err(damaged)? else {
+        let Some(bytes) = read.map_err(not_read)? else {
             let is_binary = self.begins_binary(partition, tree, item).await?;
             return Ok(if is_binary { Side::Binary } else { Side::TooLong });
         };
@@ -142,9 +142,9 @@ impl SessionManager {
     ) -> Result<bool, SessionError> {
         let beginning = Some(0..LOOKED_AT as u64);
         let reader = self.shared.parts.snapshots.read(partition, tree, &item.path, beginning).await;
-        let mut reader = reader.map_err(damaged)?;
+        let mut reader = reader.map_err(not_read)?;
         let mut bytes = Vec::new();
-        while let Some(piece) = reader.next().await.map_err(damaged)? {
+        while let Some(piece) = reader.next().await.map_err(not_read)? {
             bytes.extend_from_slice(&piece);
         }
         // A character that is cut at the end is no sign of anything.

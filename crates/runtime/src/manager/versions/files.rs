@@ -9,7 +9,7 @@ use warren_snapshots::{Archive, FileReader, Item, ItemKind, ReadTreeError, TreeI
 use warren_store::VersionRecord;
 
 use crate::{
-    api::{Pieces, SessionError, TreeEntry, TreeFile, VersionFiles, Versions as _, damaged},
+    api::{Pieces, SessionError, TreeEntry, TreeFile, VersionFiles, Versions as _, not_read},
     manager::SessionManager,
     session::{
         expired,
@@ -47,7 +47,7 @@ impl VersionFiles for SessionManager {
         let read = self.shared.parts.snapshots.read(&partition, tree, &wanted, range).await;
         let mut reader = read.map_err(|error| unread(path, error))?;
         // Before anything is answered: what is damaged at its beginning can still be named.
-        let first = reader.next().await.map_err(damaged)?;
+        let first = reader.next().await.map_err(not_read)?;
         Ok(TreeFile {
             size_bytes: reader.size(),
             hash: BlobHash(reader.hash().to_string()),
@@ -68,7 +68,7 @@ impl VersionFiles for SessionManager {
             Err(ReadTreeError::NotFound { .. }) => snapshots.archive(&partition, TreeId::empty(), "").await,
             other => other,
         };
-        Ok(Box::new(Archiving(archive.map_err(damaged)?)))
+        Ok(Box::new(Archiving(archive.map_err(not_read)?)))
     }
 }
 
@@ -119,7 +119,7 @@ pub(in crate::manager) fn unread(path: &str, error: ReadTreeError) -> SessionErr
         ReadTreeError::WrongKind { .. } => {
             SessionError::Invalid { code: ErrorCode::BadRequest, message: error.to_string(), hint: None }
         }
-        other => damaged(other),
+        other => not_read(other),
     }
 }
 
@@ -134,7 +134,7 @@ impl Pieces for Reading {
     async fn next(&mut self) -> Result<Option<Bytes>, SessionError> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
-            None => self.reader.next().await.map_err(damaged),
+            None => self.reader.next().await.map_err(not_read),
         }
     }
 }
@@ -144,6 +144,6 @@ struct Archiving(Archive);
 #[async_trait]
 impl Pieces for Archiving {
     async fn next(&mut self) -> Result<Option<Bytes>, SessionError> {
-        self.0.next().await.map_err(damaged)
+        self.0.next().await.map_err(not_read)
     }
 }

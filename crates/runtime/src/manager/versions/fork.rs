@@ -9,7 +9,7 @@ use warren_store::{SessionRecord, VersionRecord};
 
 use super::files::tree_of;
 use crate::{
-    api::{Fork, Forked, NewSession, SessionError, Sessions as _, Versions as _, damaged},
+    api::{Fork, Forked, NewSession, SessionError, Sessions as _, Versions as _, not_read},
     manager::{
         SessionManager,
         sessions::{First, find_adapter},
@@ -128,8 +128,8 @@ impl SessionManager {
     ) -> Result<Vec<(String, Bytes)>, SessionError> {
         let blobs = self.shared.parts.store.blobs.as_ref();
         let memory =
-            Memory::open(&source.partition, version.memory.as_ref(), blobs).await.map_err(damaged)?;
-        memory.contents(&source.partition, blobs).await.map_err(damaged)
+            Memory::open(&source.partition, version.memory.as_ref(), blobs).await.map_err(not_read)?;
+        memory.contents(&source.partition, blobs).await.map_err(not_read)
     }
 }
 

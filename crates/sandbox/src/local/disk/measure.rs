@@ -7,6 +7,8 @@ use rustix::{
     io::Errno,
 };
 
+use super::held::Held;
+
 /// Every level costs an open descriptor while it is walked.
 const MAX_DEPTH: usize = 200;
 
@@ -21,12 +23,12 @@ pub(in crate::local) enum MeasureError {
     Read(#[source] io::Error),
 }
 
-/// The bytes on disk below `root`. Links are not followed, other file systems not entered, and a file with several
+/// The bytes on disk and the inodes below `root`. Links are not followed, other file systems not entered, and a file with several
 /// names counts once. What vanishes during the walk does not count.
-pub(in crate::local) fn measure(root: &Path) -> Result<u64, MeasureError> {
+pub(in crate::local) fn measure(root: &Path) -> Result<Held, MeasureError> {
     let root = open(CWD, root).map_err(|error| MeasureError::Read(error.into()))?;
     let top = fstat(&root).map_err(|error| MeasureError::Read(error.into()))?;
-    let mut walk = Walk { device: top.st_dev, linked: HashSet::new(), total: blocks(&top) };
+    let mut walk = Walk { device: top.st_dev, linked: HashSet::new(), total: one(&top) };
     let mut open_directories = vec![read(root)?];
     while let Some(directory) = open_directories.last_mut() {
         match walk.next_directory(directory) {
@@ -41,7 +43,7 @@ pub(in crate::local) fn measure(root: &Path) -> Result<u64, MeasureError> {
 struct Walk {
     device: u64,
     linked: HashSet<u64>,
-    total: u64,
+    total: Held,
 }
 
 impl Walk {
@@ -71,12 +73,16 @@ impl Walk {
     fn count(&mut self, found: &Stat) {
         let is_directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
         if is_directory || found.st_nlink == 1 || self.linked.insert(found.st_ino) {
-            self.total += blocks(found);
+            self.total = self.total + one(found);
         }
     }
 }
 
-fn blocks(found: &Stat) -> u64 {
+fn one(found: &Stat) -> Held {
+    Held { bytes: blocks(found), inodes: 1 }
+}
+
+pub(super) fn blocks(found: &Stat) -> u64 {
     u64::try_from(found.st_blocks).unwrap_or(0) * 512
 }
 
@@ -104,7 +110,8 @@ mod tests {
         fs::write(tree.path().join("directory/file"), vec![1; 1 << 20]).unwrap();
         fs::hard_link(tree.path().join("directory/file"), tree.path().join("again")).unwrap();
         symlink(outside.path(), tree.path().join("link")).unwrap();
-        assert_eq!(measure(tree.path()).unwrap() - empty, 1 << 20);
+        let added = measure(tree.path()).unwrap().saturating_sub(empty);
+        assert_eq!(added, Held { bytes: 1 << 20, inodes: 2 }, "the file and the link");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) fn commits(work: &[Work]) -> Option<Vec<&Commit>> {
     let mut sessions = HashSet::with_capacity(work.len());
     let commits = work.iter().map(|work| match work {
         Work::Commit(commit) if is_plain(commit) && sessions.insert(commit.session) => Some(commit),
-        Work::Commit(_) | Work::Erase(_) | Work::Transcript { .. } => None,
+        Work::Commit(_) | Work::Erase { .. } | Work::Transcript { .. } | Work::Compact { .. } => None,
     });
     commits.collect()
 }

@@ -13,6 +13,7 @@
 )]
 
 mod agents;
+mod idle;
 mod lines;
 mod log;
 mod models;
@@ -31,8 +32,8 @@ use table::Table;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured here, in the order in which it is. `cargo xtask bench` knows one more, `web`.
-const NAMES: [&str; 9] =
-    ["sandbox", "snapshots", "wake", "replay", "log", "agents", "models", "lines", "server"];
+const NAMES: [&str; 10] =
+    ["sandbox", "idle", "snapshots", "wake", "replay", "log", "agents", "models", "lines", "server"];
 
 #[tokio::main]
 async fn main() {
@@ -53,6 +54,9 @@ async fn main() {
     let mut table = Table::new();
     if wants("sandbox") {
         sandbox::measure(&mut table).await;
+    }
+    if wants("idle") {
+        idle::measure(&mut table).await;
     }
     if wants("snapshots") {
         snapshots::measure(&mut table).await;

@@ -96,7 +96,8 @@ fn bare_burst(local: &Local, at: &Path) -> Vec<Duration> {
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
 
-fn spec(at: &Path) -> Spec {
+/// A sandbox with its directories in `at`.
+pub(crate) fn spec(at: &Path) -> Spec {
     let mounts = Mounts { workspace: at.join("workspace"), home: at.join("home"), ..Mounts::default() };
     Spec {
         id: SandboxId("bench".into()),

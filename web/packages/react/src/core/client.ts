@@ -105,6 +105,7 @@ export class WarrenClient {
   approvals = (query: { sessionId?: string; status?: string } = {}) => this.json<ApprovalPage>("/api/approvals", { query });
   answer = (approval: string, body: ApprovalAnswer) =>
     this.json<ApprovalItem>(`/api/approvals/${id(approval)}`, { method: "POST", body });
+  withdrawRule = (approval: string) => this.json<ApprovalItem>(`/api/approvals/${id(approval)}/rule`, { method: "DELETE" });
   events = (session: string, query: { after?: number; limit?: number }) =>
     this.#session<{ events: LogLine[]; lastSeq: number; head: number }>(session, "/events", { query });
 

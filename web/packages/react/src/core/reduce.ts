@@ -48,6 +48,7 @@ function reduceEvent(state: SessionState, event: Event, touched: Set<Topic>): vo
       return reduceSubagent(state, event, touched);
     case "approval_requested":
     case "approval_resolved":
+    case "approval_rule_withdrawn":
       return reduceApproval(state, event, touched);
     case "artifact_created":
     case "artifact_updated":
@@ -68,6 +69,7 @@ function reduceEvent(state: SessionState, event: Event, touched: Set<Topic>): vo
       state.retrying = null;
       return;
     case "egress_decided":
+    case "limit_reached":
     case "context_compacted":
     case "unrecognized":
       return;
@@ -245,14 +247,14 @@ function reduceSubagent(
 
 function reduceApproval(
   state: SessionState,
-  event: Of<"approval_requested" | "approval_resolved">,
+  event: Of<"approval_requested" | "approval_resolved" | "approval_rule_withdrawn">,
   touched: Set<Topic>,
 ): void {
   touched.add("approvals");
   if (event.type === "approval_requested") {
-    const { approvalId, kind, toolUseId, title, detail, options, expiresAt } = event;
+    const { approvalId, kind, toolUseId, title, detail, options, rules, expiresAt } = event;
     state.approvals.put(approvalId, {
-      approvalId, kind, toolUseId, title, detail, options, expiresAt,
+      approvalId, kind, toolUseId, title, detail, options, rules, expiresAt,
       conversationId: event.conversationId ?? MAIN,
       runId: event.runId ?? undefined,
       requestedAt: event.timestamp,
@@ -261,8 +263,12 @@ function reduceApproval(
   }
   const asked = state.approvals.get(event.approvalId);
   if (!asked) return;
-  const { approvalId, decision, by, message, answers, timestamp: at } = event;
-  state.approvals.put(approvalId, { ...asked, resolution: { approvalId, decision, by, message, answers, at } });
+  if (event.type === "approval_rule_withdrawn") {
+    if (asked.resolution) state.approvals.put(event.approvalId, { ...asked, resolution: { ...asked.resolution, rule: undefined } });
+    return;
+  }
+  const { approvalId, decision, by, message, answers, rule, timestamp: at } = event;
+  state.approvals.put(approvalId, { ...asked, resolution: { approvalId, decision, by, message, answers, rule, at } });
 }
 
 function reduceOutcome(

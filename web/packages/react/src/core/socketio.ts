@@ -129,8 +129,12 @@ function single(name: string, rest: Fields): Fields | null {
       return { type: "subagent_completed", ...rest };
     case "session:approval:requested":
       return { type: "approval_requested", ...(rest.approval as Fields) };
+    case "session:approval:rule-withdrawn":
+      return { type: "approval_rule_withdrawn", ...rest };
     case "session:approval:resolved":
       return { type: "approval_resolved", ...(rest.resolution as Fields) };
+    case "session:limit:reached":
+      return { type: "limit_reached", ...rest };
     case "session:created":
       return created(rest);
     case "session:log:compacted":

@@ -32,6 +32,19 @@ test("a stream tells what came, and that it ended", async () => {
   server.close();
 });
 
+test("a stream that the server ends because of its token says why, and nothing of that is taken for an event", async () => {
+  const problem = { status: 401, code: "UNAUTHORIZED", detail: "the token has been revoked" };
+  const text = `data: {"seq":8,"type":"run_queued"}\n\nevent: problem\ndata: ${JSON.stringify(problem)}\n\n`;
+  const answer = async () => new Response(text, { headers: { "Content-Type": "text/event-stream" } });
+  const lines: LogLine[] = [];
+  const error = await new Promise((ended) => {
+    sseTransport({ fetch: answer }).follow("a", 7, { opened: () => {}, lines: (part) => lines.push(...part), ended });
+  });
+  expect(lines).toEqual([{ seq: 8, type: "run_queued" }]);
+  expect(error).toBeInstanceOf(WarrenError);
+  expect(error).toMatchObject({ status: 401, code: "UNAUTHORIZED", message: problem.detail });
+});
+
 test("a refusal says why, and a server that is not there is told apart from it", async () => {
   const problem = { detail: "this link is for reading only", code: "FORBIDDEN", hint: "ask for another" };
   const refusing = sseTransport({ fetch: async () => Response.json(problem, { status: 403 }) });

@@ -81,13 +81,19 @@ async function read<T>(body: ReadableStream<Uint8Array>, heard: () => void, feed
     heard();
     const data = parser.push(value);
     if (data.length > 0) feed.lines(data.map((text) => JSON.parse(text) as T));
+    if (parser.problem !== undefined) throw ended(JSON.parse(parser.problem) as Problem);
   }
 }
 
-/** Cuts a stream of text into the data of its events. Names and numbers are inside the data here. */
+/** Cuts a stream of text into the data of its events. Names and numbers are inside the data here; only the last event of
+ * a stream that the server ends has a name, `problem`, and says why. */
 export class SseParser {
   #rest = "";
   #data: string[] = [];
+  #name = "";
+
+  /** Why the server ended the stream, if it said so. */
+  problem: string | undefined;
 
   push(text: string): string[] {
     const out: string[] = [];
@@ -97,14 +103,28 @@ export class SseParser {
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
       if (line === "") {
-        if (this.#data.length > 0) out.push(this.#data.join("\n"));
+        const data = this.#data.join("\n");
+        if (this.#name === "problem") this.problem = data;
+        else if (this.#data.length > 0) out.push(data);
         this.#data = [];
+        this.#name = "";
       } else if (line.startsWith("data:")) {
-        this.#data.push(line.slice(line[5] === " " ? 6 : 5));
+        this.#data.push(value(line, 5));
+      } else if (line.startsWith("event:")) {
+        this.#name = value(line, 6);
       }
     }
     return out;
   }
+}
+
+/** What follows a field's name and its colon. */
+function value(line: string, from: number): string {
+  return line.slice(line[from] === " " ? from + 1 : from);
+}
+
+function ended(problem: Problem): WarrenError {
+  return new WarrenError(problem.status, problem, problem.detail);
 }
 
 async function refusal(response: Response): Promise<WarrenError> {

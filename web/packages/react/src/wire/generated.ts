@@ -76,6 +76,7 @@ export interface components {
             decision: components["schemas"]["ApprovalDecision"];
             /** @description What the agent is told with it. */
             message?: string | null;
+            rule?: components["schemas"]["ApprovalRule"] | null;
         };
         /**
          * @description What a person may say.
@@ -117,6 +118,7 @@ export interface components {
             decision: components["schemas"]["Resolution"];
             /** @description What the agent was told with it. */
             message?: string | null;
+            rule?: components["schemas"]["ApprovalRule"] | null;
         };
         /** @description Part of the approvals, newest first. */
         ApprovalPage: {
@@ -140,6 +142,8 @@ export interface components {
             kind: components["schemas"]["ApprovalKind"];
             /** @description What may be answered. */
             options: components["schemas"]["ApprovalDecision"][];
+            /** @description Rules that `allow_always` can grant, the narrowest first. Another one is taken too, if it covers what is asked. */
+            rules?: components["schemas"]["ApprovalRule"][];
             /** @description One line for people. */
             title: string;
             /** @description The tool call it is about. */
@@ -153,12 +157,28 @@ export interface components {
             } | null;
             /** @description Which one. */
             approvalId: components["schemas"]["ApprovalId"];
-            /** @description Who decided; `run`, `time` and `agent` when nobody did, `always` when an earlier yes was for good. */
+            /**
+             * @description Who decided; `run`, `time` and `agent` when nobody did, `rule` when a rule of an earlier answer did
+             *     (`always` in older logs).
+             */
             by: string;
             /** @description What became of it. */
             decision: components["schemas"]["Resolution"];
             /** @description What the agent is told with it. */
             message?: string | null;
+            rule?: components["schemas"]["ApprovalRule"] | null;
+        };
+        /** @description What a person allows for the rest of a session. */
+        ApprovalRule: {
+            /**
+             * @description `exact`: the command, the path, or the input as JSON. `prefix`: the first words of a command. `directory`: a
+             *     directory. `tool`: `*`.
+             */
+            pattern: string;
+            /** @description How `pattern` is compared with a call. */
+            scope: components["schemas"]["RuleScope"];
+            /** @description The tool, by its agent's name for it. */
+            tool: string;
         };
         /**
          * @description Whether an answer is waited for.
@@ -773,6 +793,11 @@ export interface components {
             /** @enum {string} */
             type: "approval_resolved";
         }) | {
+            approvalId: components["schemas"]["ApprovalId"];
+            by: string;
+            /** @enum {string} */
+            type: "approval_rule_withdrawn";
+        } | {
             allowed: boolean;
             host: string;
             /** Format: int32 */
@@ -780,6 +805,18 @@ export interface components {
             rule: string;
             /** @enum {string} */
             type: "egress_decided";
+        } | {
+            /** Format: int64 */
+            allowed: number;
+            /** @description The configuration key of the limit. */
+            limit: string;
+            resetsAt?: components["schemas"]["Timestamp"] | null;
+            /** @description What it holds for: `run` or `session`. */
+            scope: string;
+            /** @enum {string} */
+            type: "limit_reached";
+            /** Format: int64 */
+            used: number;
         } | {
             /** Format: int64 */
             after?: number | null;
@@ -1058,6 +1095,11 @@ export interface components {
             blocks: components["schemas"]["Block"][];
             /** @description Pass it as `after` for the next part; absent at the end. */
             nextCursor?: string | null;
+            /**
+             * @description Pass it as `before` for the part before this one; absent at the beginning, and in parts that were not asked for
+             *     from the end.
+             */
+            previousCursor?: string | null;
         };
         /** @description Sends a message. */
         MessageSend: {
@@ -1093,6 +1135,11 @@ export interface components {
              */
             ms: number;
             recording?: components["schemas"]["BlobHash"] | null;
+            /**
+             * Format: int64
+             * @description How many bytes the recording takes. Absent in logs of the first versions.
+             */
+            recordingBytes?: number | null;
             /** @description BLAKE3 of the request's body. */
             requestHash: components["schemas"]["BlobHash"];
             /**
@@ -1394,6 +1441,11 @@ export interface components {
          */
         Resolution: "allow" | "allow_always" | "deny" | "expired";
         /**
+         * @description How a rule's pattern is compared with a call.
+         * @enum {string}
+         */
+        RuleScope: "exact" | "prefix" | "directory" | "tool";
+        /**
          * @description Where the next run begins when an earlier one left something that is in no version.
          * @enum {string}
          */
@@ -1467,6 +1519,8 @@ export interface components {
         RuntimeSessionData: components["schemas"]["SessionListItem"] & {
             /** @description The main conversation. */
             blocks: components["schemas"]["Block"][];
+            /** @description With `limit`: there are older blocks of the main conversation. Pass it as `before` to the list of messages. */
+            previousCursor?: string | null;
             /** @description Runs that wait, the next one first. */
             queue: components["schemas"]["RunId"][];
             /** @description The subagents' conversations, in the order in which they opened. */
@@ -1691,7 +1745,7 @@ export interface components {
         };
         /** @description Signs a browser in with a token that its user has. */
         SignIn: {
-            /** @description The token. The browser does not keep it: it gets a cookie of its own, which may do as much and ends by itself. */
+            /** @description The token. The browser keeps a cookie instead, which may do as much and ends after 30 days or with the token. */
             token: string;
         };
         /** @description Signs a browser in, once. */
@@ -1824,6 +1878,7 @@ export interface components {
             name: string;
             /** @description Whose it is, if that was said. */
             owner?: string | null;
+            parent?: components["schemas"]["TokenId"] | null;
             /** @description How many messages its owner may send, if that was said. */
             plan?: string | null;
             /** @description What it may do. */

@@ -32,6 +32,7 @@ export type ApprovalPage = Schemas["ApprovalPage"];
 export type ApprovalAnswer = Schemas["ApprovalAnswer"];
 export type ApprovalRequest = Schemas["ApprovalRequest"];
 export type ApprovalResolution = Schemas["ApprovalResolution"];
+export type ApprovalRule = Schemas["ApprovalRule"];
 export type SubagentStarted = Schemas["SubagentStarted"];
 export type AgentItem = Schemas["AgentItem"];
 export type AgentProfile = Schemas["AgentProfile"];

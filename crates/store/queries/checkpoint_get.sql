@@ -1,0 +1,1 @@
+SELECT seq, format, hash, state FROM checkpoints WHERE session_id = $1

@@ -1,0 +1,1 @@
+SELECT count(*) FROM entries WHERE log = $1 AND seq >= $2 AND seq <= $3

@@ -1,0 +1,1 @@
+DELETE FROM entries WHERE log = $1 AND seq >= $2 AND seq < $3

@@ -1,0 +1,145 @@
+//! What sandboxes cost in which nothing happens, and how soon a port is noticed.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use tokio::io::AsyncReadExt;
+use warren_env::Tasks;
+use warren_guest_api::ExecRequest;
+use warren_sandbox::{
+    Backend, PortWatch, Sandbox,
+    local::{Local, Options},
+};
+
+use super::{
+    sandbox::spec,
+    stats::Times,
+    table::{Table, millis},
+};
+
+const SANDBOXES: usize = 20;
+const PERIOD: Duration = Duration::from_secs(60);
+const PORTS: usize = 30;
+const FIRST_UID: u32 = 61_100;
+
+/// Takes the figures.
+pub(crate) async fn measure(table: &mut Table) {
+    let directory = tempfile::tempdir_in("/tmp").unwrap();
+    let launcher = vec![warren_testkit::program().into_os_string(), "__launcher".into()];
+    let local = Local::open(Options::new(launcher, directory.path().join("shared")), Tasks::new()).unwrap();
+    local.sweep().await.unwrap();
+    let mut sandboxes = Vec::new();
+    for n in 0..SANDBOXES {
+        let (sandbox, ports) = start(&local, directory.path(), n).await;
+        sandboxes.push((sandbox, ports));
+    }
+    idle(table, "in which nothing runs", "≤ 0.02 %").await;
+    for (sandbox, _) in &sandboxes {
+        run(sandbox, "setsid sleep 1000 > /dev/null 2>&1 &").await;
+    }
+    idle(table, "in which a program was left behind", "").await;
+    let (sandbox, ports) = &mut sandboxes[0];
+    let mut times = Vec::new();
+    for n in 0..PORTS {
+        times.push(notice(sandbox, ports, 4_000 + u16::try_from(n).unwrap()).await);
+    }
+    let times = Times::of(times);
+    table.row(
+        "a program listens → the host knows, p50",
+        millis(times.at(50)),
+        format!("p99 {}", millis(times.at(99))),
+        "≤ 1 s",
+    );
+    for (sandbox, _) in sandboxes {
+        sandbox.terminate().await.unwrap();
+    }
+    local.close().await;
+}
+
+async fn start(local: &Local, at: &Path, n: usize) -> (Sandbox, PortWatch) {
+    let at = at.join(n.to_string());
+    std::fs::create_dir(&at).unwrap();
+    let mut spec = spec(&at);
+    spec.id.0 = format!("idle-{n}");
+    spec.uid = uid(n);
+    let sandbox = local.start(spec).await.unwrap();
+    let mut ports = sandbox.guest.watch_ports(Vec::new()).await.unwrap();
+    ports.next().await.unwrap();
+    (sandbox, ports)
+}
+
+/// The share of one core that each sandbox takes, and what the host takes for it.
+async fn idle(table: &mut Table, which: &str, promise: &str) {
+    // What was done to get here is over.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let (began, guests, host) = (Instant::now(), guests_time(), host_time());
+    tokio::time::sleep(PERIOD).await;
+    let period = began.elapsed();
+    let share = |time: Duration| time.as_secs_f64() / period.as_secs_f64() / SANDBOXES as f64 * 100.0;
+    table.row(
+        &format!("{SANDBOXES} idle sandboxes {which}, CPU time of each, over a minute"),
+        format!("{:.4} % of a core", share(guests_time() - guests)),
+        format!("{:.4} % more on the host's side", share(host_time() - host)),
+        promise,
+    );
+}
+
+/// How long it takes until the host knows of a port that a program listens on.
+async fn notice(sandbox: &Sandbox, ports: &mut PortWatch, port: u16) -> Duration {
+    let script = format!(
+        "import socket, sys; s = socket.create_server(('127.0.0.1', {port})); print(flush=True); sys.stdin.read()"
+    );
+    let request = ExecRequest {
+        argv: vec!["python3".into(), "-c".into(), script],
+        env: sandbox.env.clone(),
+        stdin: true,
+        ..ExecRequest::default()
+    };
+    let mut program = sandbox.guest.exec(request).await.unwrap();
+    program.stdout.read_u8().await.unwrap();
+    let began = Instant::now();
+    while !ports.next().await.unwrap().iter().any(|open| open.port == port) {}
+    let took = began.elapsed();
+    drop(program.stdin.take());
+    program.wait().await.unwrap();
+    while ports.next().await.unwrap().iter().any(|open| open.port == port) {}
+    took
+}
+
+async fn run(sandbox: &Sandbox, line: &str) {
+    let argv = ["/bin/sh", "-c", line].map(str::to_owned).into();
+    let request = ExecRequest { argv, env: sandbox.env.clone(), ..ExecRequest::default() };
+    sandbox.guest.exec(request).await.unwrap().wait().await.unwrap();
+}
+
+/// What all processes of the sandboxes have taken.
+fn guests_time() -> Duration {
+    let uids = uid(0)..uid(SANDBOXES);
+    let pids = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let ours = pids.filter(|pid| {
+        let path = format!("/proc/{pid}/status");
+        let status = std::fs::read_to_string(path).unwrap_or_default();
+        let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        uid.and_then(|uid| uid.split_whitespace().next()?.parse().ok()).is_some_and(|uid| uids.contains(&uid))
+    });
+    ours.map(run_time).sum()
+}
+
+/// By the kernel's scheduler, in nanoseconds: ticks are too coarse for what idles.
+fn run_time(pid: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    Duration::from_nanos(stat.split(' ').next().and_then(|time| time.parse().ok()).unwrap_or_default())
+}
+
+/// What this process, which is the host here, has taken.
+fn host_time() -> Duration {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).map(run_time).sum()
+}
+
+fn uid(n: usize) -> u32 {
+    FIRST_UID + u32::try_from(n).unwrap()
+}
