@@ -176,7 +176,9 @@ fn a_signal_ends_the_program_and_all_it_is_doing_but_not_what_it_left_behind_bef
     // Its number is known before it has gone its own way.
     until("what is left behind has a session of its own", || getsid(Some(left_behind)) == Ok(left_behind));
     signal(&child, Signal::TERM);
-    assert_eq!(child.wait().expect("ends").code(), Some(143));
+    // On a stalled machine the grace period may pass before the program gets to end: it is killed then.
+    let code = child.wait().expect("ends").code();
+    assert!(matches!(code, Some(143 | 137)), "{code:?}");
     until("what it was doing is gone", || is_gone(at_work));
     assert!(!is_gone(left_behind));
     kill_process(left_behind, Signal::KILL).expect("killed");

@@ -2,6 +2,7 @@
 
 use std::{io, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
+use rustix::io::{read, retry_on_intr};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::{io::AsyncReadExt, net::unix::pipe::Receiver, time::Instant};
@@ -72,9 +73,11 @@ async fn follow(
 }
 
 /// What the shell wrote before it ended is in the pipe; what others write later is not waited for.
+///
+/// Reads the descriptor itself: `try_read` finds nothing until the runtime has noticed that there is something.
 fn drain(pipe: &Receiver, capture: &mut Capture, context: &Context<'_>) {
     let mut buffer = vec![0; 16 * 1024];
-    while let Ok(n_read @ 1..) = pipe.try_read(&mut buffer) {
+    while let Ok(n_read @ 1..) = retry_on_intr(|| read(pipe, &mut buffer)) {
         show(&capture.push(&buffer[..n_read]), context);
     }
 }
