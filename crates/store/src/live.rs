@@ -147,7 +147,7 @@ impl Live {
             self.note(session, change.as_ref());
         }
         if !entries.is_empty() {
-            self.hub.tell(session, Notice::Entries(entries));
+            self.hub.tell(session, Notice::of(entries));
         }
         if let Some(change) = change {
             self.announce(change);

@@ -19,7 +19,7 @@ const PAGE: u32 = 128;
 const FIRST_PAGE: u32 = 16;
 
 /// About as many bytes are read at once: what a follower that reads the log may hold in memory.
-const PAGE_BYTES: usize = 256 << 10;
+pub(super) const PAGE_BYTES: usize = 256 << 10;
 
 /// A session's entries in order, each once, without end; or until the session is erased.
 pub struct Follow {
@@ -65,13 +65,14 @@ impl Follow {
         Ok(self.waiting.pop_front())
     }
 
-    /// All entries that are there, at least one; empty when the session does not exist (any more). Cancel-safe.
+    /// The entries that are there, at least one and about [`PAGE_BYTES`] at most; empty when the session does not exist
+    /// (any more). A reader that does not read holds one batch. Cancel-safe.
     ///
     /// # Errors
     /// As [`Follow::next`].
     pub async fn next_batch(&mut self) -> Result<Vec<LogEntry>, ReadError> {
         self.fill().await?;
-        while self.phase == Phase::Listening && self.waiting.len() < PAGE as usize {
+        while self.phase == Phase::Listening && self.has_room() {
             match self.subscription.ready() {
                 Some(notice) => self.hear(notice),
                 None => break,
@@ -104,6 +105,12 @@ impl Follow {
             self.read().await.expect("the log is read");
         }
         assert_eq!((self.phase, self.waiting.len()), (Phase::Listening, 0));
+    }
+
+    /// Whether more may be added to the batch.
+    fn has_room(&self) -> bool {
+        let n_bytes: usize = self.waiting.iter().map(|entry| entry.json.len()).sum();
+        self.waiting.len() < PAGE as usize && n_bytes < PAGE_BYTES
     }
 
     /// Waits until there is an entry, or the session is over.

@@ -14,6 +14,10 @@ use crate::LogEntry;
 /// bounded by this many commits, however many follow it: they share the bytes.
 const MAX_BEHIND: usize = 64;
 
+/// Commits of more bytes are not buffered for followers, who read them from the log. With [`MAX_BEHIND`] this limits the
+/// bytes that are buffered for a session: 16 MiB.
+const MAX_BUFFERED_COMMIT: usize = 256 << 10;
+
 /// What followers of a session are told.
 #[derive(Debug, Clone)]
 pub(super) enum Notice {
@@ -37,6 +41,14 @@ pub(super) struct Subscription {
     session: SessionId,
     /// `None` only while it is being dropped.
     notices: Option<broadcast::Receiver<Notice>>,
+}
+
+impl Notice {
+    /// Reports committed entries, or only that there are some where they are large.
+    pub(super) fn of(entries: Arc<[LogEntry]>) -> Self {
+        let n_bytes: usize = entries.iter().map(|entry| entry.json.len()).sum();
+        if n_bytes > MAX_BUFFERED_COMMIT { Notice::Look } else { Notice::Entries(entries) }
+    }
 }
 
 impl Hub {

@@ -7,9 +7,9 @@ use tokio::sync::{broadcast, watch};
 use warren_domain::{Fence, Seq, SessionId, Version};
 use warren_env::{Env, Tasks};
 
-use super::{ListChange, Live, hub::Notice};
+use super::{ListChange, Live, follow::PAGE_BYTES, hub::Notice};
 use crate::{
-    Backend, Change, CommitError, Database, EventLog as _, Follow, Heard, Hints, LogEntry, Options,
+    Backend, Change, Commit, CommitError, Database, EventLog as _, Follow, Heard, Hints, LogEntry, Options,
     ReadError, SessionRecord, SessionUpdate, Store, conformance::samples, open,
 };
 
@@ -133,6 +133,47 @@ async fn followers_share_the_bytes_that_were_committed() {
     for follow in &mut follows {
         assert_eq!(up_to(follow, 2).await[0].json.as_ptr(), place);
     }
+}
+
+/// A commit of entries of `n_bytes` each.
+fn large(session: SessionId, head: u64, n: u64, n_bytes: usize) -> Commit {
+    let mut commit = samples::append(session, Seq(head), n);
+    for entry in &mut commit.entries {
+        entry.json = format!("\"{}\"", "x".repeat(n_bytes)).into();
+    }
+    commit
+}
+
+#[tokio::test]
+async fn batch_of_a_slow_follower_is_limited_in_bytes_and_the_rest_follows() {
+    const ENTRY: usize = 50_000;
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    follow.listen().await;
+    // Fewer commits than a follower may be behind.
+    for head in 1..=60 {
+        setup.live.commit(large(setup.session, head, 1, ENTRY)).await.expect("it is appended");
+    }
+    let mut n_entries = 0;
+    while n_entries < 60 {
+        let batch = follow.next_batch().await.expect("it is read");
+        let n_bytes: usize = batch.iter().map(|entry| entry.json.len()).sum();
+        assert!(n_bytes < PAGE_BYTES + 2 * ENTRY, "{n_bytes} bytes in a batch");
+        n_entries += batch.len();
+    }
+}
+
+#[tokio::test]
+async fn large_commit_is_not_buffered_for_followers_and_they_read_it() {
+    let setup = setup().await;
+    let mut follow = setup.live.follow(setup.session, Seq(1));
+    follow.listen().await;
+    let commit = large(setup.session, 1, 20, 100_000);
+    let (place, expected) = (commit.entries[0].json.as_ptr(), commit.entries.clone());
+    setup.live.commit(commit).await.expect("it is appended");
+    let read = up_to(&mut follow, 21).await;
+    assert_eq!(read, expected);
+    assert_ne!(read[0].json.as_ptr(), place, "the committed bytes are held for nobody");
 }
 
 #[tokio::test]
