@@ -16,6 +16,7 @@ mod agents;
 mod idle;
 mod lines;
 mod log;
+mod long;
 mod models;
 mod replay;
 mod sandbox;
@@ -32,8 +33,8 @@ use table::Table;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured here, in the order in which it is. `cargo xtask bench` knows one more, `web`.
-const NAMES: [&str; 10] =
-    ["sandbox", "idle", "snapshots", "wake", "replay", "log", "agents", "models", "lines", "server"];
+const NAMES: [&str; 11] =
+    ["sandbox", "idle", "snapshots", "wake", "replay", "log", "agents", "models", "lines", "server", "long"];
 
 #[tokio::main]
 async fn main() {
@@ -81,6 +82,9 @@ async fn main() {
     }
     if wants("server") {
         server::measure(&mut table).await;
+    }
+    if wants("long") {
+        long::measure(&mut table).await;
     }
     table.print();
 }

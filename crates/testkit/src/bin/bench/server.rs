@@ -104,9 +104,14 @@ async fn create(client: &TestClient) -> SessionId {
 }
 
 fn resident(server: &TestServer) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches("kB").trim().parse::<u64>().unwrap() * 1024
+    resident_of(server.pid()).expect("the server runs")
+}
+
+/// Resident memory of a process; `None` if it is gone.
+pub(super) fn resident_of(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
 }
 
 /// CPU time the server has used, at the kernel's hundred ticks a second.
@@ -117,6 +122,6 @@ fn cpu(server: &TestServer) -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-fn megabytes(bytes: u64) -> String {
+pub(super) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
