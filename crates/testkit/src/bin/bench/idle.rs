@@ -12,6 +12,7 @@ use warren_sandbox::{
     Backend, PortWatch, Sandbox,
     local::{Local, Options},
 };
+use warren_testkit::{Setup, TestServer};
 
 use super::{
     sandbox::spec,
@@ -23,6 +24,10 @@ const SANDBOXES: usize = 20;
 const PERIOD: Duration = Duration::from_secs(60);
 const PORTS: usize = 30;
 const FIRST_UID: u32 = 61_100;
+const CROWD_SANDBOXES: usize = 500;
+const CROWD_SESSIONS: usize = 10_000;
+/// What was done to get there is over after this time: runs' ends are stored, connections rest.
+const SETTLE: Duration = Duration::from_secs(10);
 
 /// Takes the figures.
 pub(crate) async fn measure(table: &mut Table) {
@@ -56,6 +61,50 @@ pub(crate) async fn measure(table: &mut Table) {
         sandbox.terminate().await.unwrap();
     }
     local.close().await;
+    crowd(table).await;
+}
+
+/// A whole server with many idle sandboxes and many more stored sessions.
+async fn crowd(table: &mut Table) {
+    let config =
+        format!("[sandbox]\nmax_concurrent = {}\nidle_timeout_seconds = 3600", CROWD_SANDBOXES + 1);
+    let mut server = Setup::new().config(&config).start().await;
+    let client = server.admin();
+    let idle_alone = server_time(&server).await;
+    for _ in 0..CROWD_SESSIONS / 100 {
+        futures::future::join_all((0..100).map(|_| client.session_create())).await;
+    }
+    for _ in 0..CROWD_SANDBOXES / 10 {
+        let runs = (0..10).map(|_| async {
+            let session = client.session_create().await;
+            client.run(session, "run: true").await;
+        });
+        futures::future::join_all(runs).await;
+    }
+    let sandboxes = client.get("/api/sandboxes").await.expect(reqwest::StatusCode::OK);
+    let n_sandboxes = sandboxes["sandboxes"].as_array().map_or(0, Vec::len);
+    assert_eq!(n_sandboxes, CROWD_SANDBOXES, "sandboxes that still run");
+    let share = |time: Duration| format!("{:.2} % of a core", time.as_secs_f64() / PERIOD.as_secs_f64() * 100.0);
+    let crowded = server_time(&server).await;
+    table.row(
+        "server with 500 idle sandboxes and 10,000 stored sessions, all of its processes, over a minute",
+        share(crowded),
+        format!("{} with none", share(idle_alone)),
+        "idle",
+    );
+    server.stop().await;
+}
+
+/// What the server, its launcher and all sandboxes take in a period in which nothing is asked of them.
+async fn server_time(server: &TestServer) -> Duration {
+    let all = || {
+        let pids = server.processes().into_iter().map(|process| process.pid).chain([server.pid()]);
+        pids.map(threads_time).sum::<Duration>()
+    };
+    tokio::time::sleep(SETTLE).await;
+    let before = all();
+    tokio::time::sleep(PERIOD).await;
+    all().saturating_sub(before)
 }
 
 async fn start(local: &Local, at: &Path, n: usize) -> (Sandbox, PortWatch) {
@@ -136,7 +185,12 @@ fn run_time(pid: u32) -> Duration {
 
 /// What this process, which is the host here, has taken.
 fn host_time() -> Duration {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    threads_time(std::process::id())
+}
+
+/// What all threads of a process have taken; nothing if it is gone.
+fn threads_time(pid: u32) -> Duration {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).map(run_time).sum()
 }
 

@@ -18,6 +18,7 @@ mod lines;
 mod log;
 mod long;
 mod models;
+mod recordings;
 mod replay;
 mod sandbox;
 mod server;
@@ -33,8 +34,20 @@ use table::Table;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured here, in the order in which it is. `cargo xtask bench` knows one more, `web`.
-const NAMES: [&str; 11] =
-    ["sandbox", "idle", "snapshots", "wake", "replay", "log", "agents", "models", "lines", "server", "long"];
+const NAMES: [&str; 12] = [
+    "sandbox",
+    "idle",
+    "snapshots",
+    "wake",
+    "replay",
+    "log",
+    "agents",
+    "models",
+    "recordings",
+    "lines",
+    "server",
+    "long",
+];
 
 #[tokio::main]
 async fn main() {
@@ -76,6 +89,9 @@ async fn main() {
     }
     if wants("models") {
         models::measure(&mut table).await;
+    }
+    if wants("recordings") {
+        recordings::measure(&mut table).await;
     }
     if wants("lines") {
         lines::measure(&mut table).await;
