@@ -49,7 +49,8 @@ pub use ids::{
 };
 pub use open_blocks::OpenBlocks;
 pub use profile::{
-    AgentProfile, Command as ProfileCommand, McpServer, Skill, Subagent, WorkspaceTemplateFile,
+    AgentProfile, Command as ProfileCommand, McpServer, ProfileOwner, ProfileRef, Skill, Subagent,
+    WorkspaceTemplateFile,
 };
 pub use recorded::{
     MAX_RECENT_RECORDINGS, RECORDED_PER_RUN, RECORDED_PER_SESSION, RecordedCalls, is_recording_limit,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ProfileId;
+use crate::{ProfileId, ProjectId};
 
 /// What an agent is given: instructions, skills, subagents, commands, tools, environment and files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,10 @@ pub struct AgentProfile {
     /// Its name in requests.
     #[serde(default = "unnamed")]
     pub id: ProfileId,
+    /// The project it belongs to. If absent, it belongs to the whole partition: every project may use it, and only
+    /// administrators write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -150,6 +154,7 @@ impl AgentProfile {
     pub fn empty(id: ProfileId) -> Self {
         Self {
             id,
+            project_id: None,
             name: None,
             description: None,
             system_prompt: None,
@@ -166,6 +171,43 @@ impl AgentProfile {
             command: None,
             model: None,
         }
+    }
+}
+
+/// The profile a session was created with. It names no project, so it cannot point into another one than the session's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileRef {
+    /// Whose profile it is: names are unique per owner.
+    pub owner: ProfileOwner,
+    /// Its name.
+    pub id: ProfileId,
+}
+
+/// Whose a profile is, as seen from a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProfileOwner {
+    /// The whole partition's.
+    Partition,
+    /// The session's project's.
+    Project,
+}
+
+impl ProfileOwner {
+    /// The project to look in, for a session of `project`; `None` for the partition-wide profiles.
+    #[must_use]
+    pub fn project(self, project: ProjectId) -> Option<ProjectId> {
+        match self {
+            ProfileOwner::Partition => None,
+            ProfileOwner::Project => Some(project),
+        }
+    }
+}
+
+impl ProfileRef {
+    /// A partition-wide profile.
+    #[must_use]
+    pub fn of_partition(id: ProfileId) -> Self {
+        Self { owner: ProfileOwner::Partition, id }
     }
 }
 

@@ -114,7 +114,8 @@ impl Gateway {
 
     async fn profile_default(&self, partition: &Partition) -> Result<(), RequestError> {
         let id = ProfileId::from("default");
-        let found = self.records.profiles.profile(partition, &id).await.map_err(RequestError::Backend)?;
+        let found =
+            self.records.profiles.profile(partition, None, &id).await.map_err(RequestError::Backend)?;
         if found.is_none() {
             let profile = AgentProfile { name: Some("Default".to_owned()), ..AgentProfile::empty(id) };
             self.records.profiles.put_profile(partition, &profile).await.map_err(RequestError::Backend)?;

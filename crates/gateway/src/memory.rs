@@ -172,29 +172,46 @@ impl Profiles for Memory {
         let tables = self.tables();
         let wanted = tables.profiles.iter().filter(|(known, _)| known == partition);
         let mut profiles: Vec<_> = wanted.map(|(_, profile)| profile.clone()).collect();
-        profiles.sort_by(|one, two| one.id.cmp(&two.id));
+        profiles.sort_by(|one, two| (&one.id, one.project_id).cmp(&(&two.id, two.project_id)));
         Ok(profiles)
+    }
+
+    async fn profiles_in(
+        &self,
+        partition: &Partition,
+        project: ProjectId,
+    ) -> Result<Vec<AgentProfile>, ReadError> {
+        let mut all = self.profiles(partition).await?;
+        all.retain(|profile| profile.project_id.is_none_or(|owner| owner == project));
+        Ok(all)
     }
 
     async fn profile(
         &self,
         partition: &Partition,
+        project: Option<ProjectId>,
         id: &ProfileId,
     ) -> Result<Option<AgentProfile>, ReadError> {
         let all = self.profiles(partition).await?;
-        Ok(all.into_iter().find(|profile| profile.id == *id))
+        Ok(all.into_iter().find(|profile| profile.id == *id && profile.project_id == project))
     }
 
     async fn put_profile(&self, partition: &Partition, profile: &AgentProfile) -> Result<(), ReadError> {
-        self.remove_profile(partition, &profile.id).await?;
+        self.remove_profile(partition, profile.project_id, &profile.id).await?;
         self.tables().profiles.push((partition.clone(), profile.clone()));
         Ok(())
     }
 
-    async fn remove_profile(&self, partition: &Partition, id: &ProfileId) -> Result<bool, ReadError> {
+    async fn remove_profile(
+        &self,
+        partition: &Partition,
+        project: Option<ProjectId>,
+        id: &ProfileId,
+    ) -> Result<bool, ReadError> {
         let mut tables = self.tables();
         let before = tables.profiles.len();
-        tables.profiles.retain(|(known, profile)| known != partition || profile.id != *id);
+        let is_it = |profile: &AgentProfile| profile.id == *id && profile.project_id == project;
+        tables.profiles.retain(|(known, profile)| known != partition || !is_it(profile));
         Ok(tables.profiles.len() < before)
     }
 }

@@ -1,168 +1,190 @@
-//! Profiles: what agents are given, kept per partition.
+//! Profiles: what agents are given. Each belongs to a project or to its whole partition.
+//!
+//! Names are unique per owner, so that nobody can learn from a name that is taken what another project has. A name is looked
+//! up among the project's profiles first, then among the partition's: [`Gateway::profile_resolve`] does it for every session
+//! that is made, and the session is bound to what was found.
 
+mod check;
 mod secrets;
 
-use std::path::{Component, Path};
-
-use warren_domain::{AgentProfile, ProfileId, WorkspaceTemplateFile};
+use warren_domain::{AgentProfile, ProfileId, ProfileOwner, ProfileRef, ProjectId};
 
 pub use secrets::KEPT;
 
-use crate::{Gateway, Identity, RequestError};
+use crate::{Action, Denied, Gateway, Identity, RequestError, Target, authorize};
+
+/// The profile of sessions that name none.
+const DEFAULT: &str = "default";
 
 impl Gateway {
-    /// All profiles the identity may use, by id, with [`KEPT`] for what is secret in them.
+    /// The profiles that sessions of a project can use, by id: its own, and those of the partition that it has none of the
+    /// same name for. Without a project all of the partition, for administrators. [`KEPT`] stands for what is secret.
     ///
     /// # Errors
-    /// When they cannot be read.
-    pub async fn profile_list(&self, identity: &Identity) -> Result<Vec<AgentProfile>, RequestError> {
-        let profiles = self.records.profiles.profiles(&identity.partition).await;
-        Ok(profiles.map_err(RequestError::Backend)?.into_iter().map(secrets::hidden).collect())
+    /// When they cannot be read, or the identity may not see the project.
+    pub async fn profile_list(
+        &self,
+        identity: &Identity,
+        project: Option<ProjectId>,
+    ) -> Result<Vec<AgentProfile>, RequestError> {
+        let (records, partition) = (&self.records.profiles, &identity.partition);
+        let profiles = match self.profile_place(identity, Action::Read, project).await? {
+            None => records.profiles(partition).await.map_err(RequestError::Backend)?,
+            Some(project) => {
+                let all = records.profiles_in(partition, project).await.map_err(RequestError::Backend)?;
+                without_shadowed(all)
+            }
+        };
+        Ok(profiles.into_iter().map(secrets::hidden).collect())
     }
 
-    /// One profile, with [`KEPT`] for what is secret in it.
+    /// One profile as sessions of a project find it, or without a project one of the partition. [`KEPT`] stands for what is
+    /// secret in it.
     ///
     /// # Errors
-    /// When there is none of that name.
+    /// When there is none of that name for this identity.
     pub async fn profile_get(
         &self,
         identity: &Identity,
+        project: Option<ProjectId>,
         id: &ProfileId,
     ) -> Result<AgentProfile, RequestError> {
-        let missing =
-            || RequestError::NotFound { kind: "profile", id: id.as_str().escape_debug().to_string() };
-        // No profile has such a name, and not every database can be asked for it.
-        if id.as_str().contains('\0') {
-            return Err(missing());
-        }
-        let found =
-            self.records.profiles.profile(&identity.partition, id).await.map_err(RequestError::Backend)?;
-        found.map(secrets::hidden).ok_or_else(missing)
+        let project = self.profile_place(identity, Action::Read, project).await?;
+        let (_, profile) = self.profile_find(identity, project, id).await?.ok_or_else(|| missing(id))?;
+        Ok(secrets::hidden(profile))
     }
 
-    /// Makes or replaces one; what is [`KEPT`] in it stays as it is stored. The caller has been authorised as an
-    /// administrator.
+    /// The profile that a new session of `project` is bound to: the named one, else `default`. The caller has been authorised
+    /// for the project.
     ///
     /// # Errors
-    /// When its name or one of its files' paths cannot be used, or nothing is stored for what is to be kept.
+    /// When neither the project nor the partition has one of that name.
+    pub async fn profile_resolve(
+        &self,
+        identity: &Identity,
+        project: ProjectId,
+        asked: Option<ProfileId>,
+    ) -> Result<ProfileRef, RequestError> {
+        let id = asked.unwrap_or_else(|| ProfileId::from(DEFAULT));
+        let found = self.profile_find(identity, Some(project), &id).await?;
+        let (owner, _) = found.ok_or_else(|| missing(&id))?;
+        Ok(ProfileRef { owner, id })
+    }
+
+    /// Makes or replaces one; what is [`KEPT`] in it stays as it is stored. Without a `projectId` it belongs to the token's
+    /// project, or to the partition if an administrator writes it.
+    ///
+    /// # Errors
+    /// When the identity may not write there, a field cannot be used, or nothing is stored for what is to be kept.
     pub async fn profile_put(
         &self,
         identity: &Identity,
         profile: AgentProfile,
     ) -> Result<AgentProfile, RequestError> {
-        check(&profile)?;
-        let profiles = &self.records.profiles;
-        let stored =
-            profiles.profile(&identity.partition, &profile.id).await.map_err(RequestError::Backend)?;
+        let project_id = self.profile_place(identity, Action::Write, profile.project_id).await?;
+        let profile = AgentProfile { project_id, ..profile };
+        check::check(&profile)?;
+        let records = &self.records.profiles;
+        // Of the same owner only: what is stored for the partition must not be copied into a project.
+        let stored = records.profile(&identity.partition, project_id, &profile.id).await;
+        let stored = stored.map_err(RequestError::Backend)?;
         let profile = secrets::restored(profile, stored.as_ref())?;
-        profiles.put_profile(&identity.partition, &profile).await.map_err(RequestError::Backend)?;
+        records.put_profile(&identity.partition, &profile).await.map_err(RequestError::Backend)?;
         Ok(secrets::hidden(profile))
     }
 
-    /// Removes one. Sessions that were made with it keep what they have.
+    /// Removes one of the project's, or without a project one of the partition's. Sessions that were made with it start
+    /// without a profile from then on.
     ///
     /// # Errors
-    /// When there is none of that name, or it is the default one.
-    pub async fn profile_delete(&self, identity: &Identity, id: &ProfileId) -> Result<(), RequestError> {
-        if id.as_str() == "default" {
+    /// When there is none of that name, or it is the partition's default one.
+    pub async fn profile_delete(
+        &self,
+        identity: &Identity,
+        project: Option<ProjectId>,
+        id: &ProfileId,
+    ) -> Result<(), RequestError> {
+        let project = self.profile_place(identity, Action::Write, project).await?;
+        if project.is_none() && id.as_str() == DEFAULT {
             return Err(RequestError::Invalid {
                 message: "the profile `default` cannot be removed".to_owned(),
                 hint: "replace it instead",
             });
         }
-        let removed = self
-            .records
-            .profiles
-            .remove_profile(&identity.partition, id)
-            .await
-            .map_err(RequestError::Backend)?;
-        removed.then_some(()).ok_or_else(|| RequestError::NotFound { kind: "profile", id: id.to_string() })
+        if !is_storable(id) {
+            return Err(missing(id));
+        }
+        let records = &self.records.profiles;
+        let removed = records.remove_profile(&identity.partition, project, id).await;
+        if removed.map_err(RequestError::Backend)? {
+            return Ok(());
+        }
+        // It is seen, so it would be odd to say that it is not there.
+        let is_admin = identity.scope.project().is_none();
+        match self.profile_find(identity, project, id).await? {
+            Some((ProfileOwner::Partition, _)) if !is_admin => Err(Denied::NotAdmin.into()),
+            _ => Err(missing(id)),
+        }
+    }
+
+    /// Whose profiles are meant: those of the project asked for, else of the token's own, else (`None`) the partition's.
+    async fn profile_place(
+        &self,
+        identity: &Identity,
+        action: Action,
+        asked: Option<ProjectId>,
+    ) -> Result<Option<ProjectId>, RequestError> {
+        match asked.or(identity.scope.project()) {
+            Some(_) => Ok(Some(self.project_find(identity, action, asked).await?.project_id)),
+            None => {
+                authorize(identity, action, Target::Visible)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The one lookup of names: the project's first, then the partition's.
+    async fn profile_find(
+        &self,
+        identity: &Identity,
+        project: Option<ProjectId>,
+        id: &ProfileId,
+    ) -> Result<Option<(ProfileOwner, AgentProfile)>, RequestError> {
+        if !is_storable(id) {
+            return Ok(None);
+        }
+        let (records, partition) = (&self.records.profiles, &identity.partition);
+        if project.is_some() {
+            let own = records.profile(partition, project, id).await.map_err(RequestError::Backend)?;
+            if let Some(own) = own {
+                return Ok(Some((ProfileOwner::Project, own)));
+            }
+        }
+        let wide = records.profile(partition, None, id).await.map_err(RequestError::Backend)?;
+        Ok(wide.map(|wide| (ProfileOwner::Partition, wide)))
     }
 }
 
-fn check(profile: &AgentProfile) -> Result<(), RequestError> {
-    let id = profile.id.as_str();
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    if id.is_empty() || id.len() > 64 || !id.bytes().all(is_word) || id.starts_with('.') {
-        return Err(RequestError::Invalid {
-            message: format!("`{id}` cannot be the id of a profile"),
-            hint: "use 1 to 64 letters, digits, `.`, `_` and `-`, not beginning with `.`",
-        });
-    }
-    let mut files = profile
-        .default_workspace_files
-        .iter()
-        .chain(profile.skills.iter().flat_map(|skill| &skill.supporting_files));
-    files.try_for_each(check_path)
+/// No profile has another name, and not every database can be asked for one.
+fn is_storable(id: &ProfileId) -> bool {
+    !id.as_str().contains('\0')
 }
 
-/// Such paths are joined to a directory later; whoever does it checks again, but here someone can still be told.
-fn check_path(file: &WorkspaceTemplateFile) -> Result<(), RequestError> {
-    let path = Path::new(&file.path);
-    let stays_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-    if file.path.is_empty() || file.path.contains('\0') || !stays_inside {
-        return Err(RequestError::Invalid {
-            message: format!("`{}` is not a path inside the workspace", file.path.escape_debug()),
-            hint: "use a relative path without `.` and `..`",
-        });
+fn missing(id: &ProfileId) -> RequestError {
+    RequestError::NotFound { kind: "profile", id: id.as_str().escape_debug().to_string() }
+}
+
+/// Of profiles with the same id, which are side by side, the project's.
+fn without_shadowed(all: Vec<AgentProfile>) -> Vec<AgentProfile> {
+    let mut seen: Vec<AgentProfile> = Vec::with_capacity(all.len());
+    for profile in all {
+        match seen.last_mut().filter(|last| last.id == profile.id) {
+            Some(last) => *last = profile,
+            None => seen.push(profile),
+        }
     }
-    Ok(())
+    seen
 }
 
 #[cfg(test)]
-mod tests {
-    use warren_domain::{AgentProfile, ProfileId, WorkspaceTemplateFile};
-    use warren_env::Env;
-
-    use crate::{Gateway, Identity, RequestError, memory::memory};
-
-    async fn started() -> (Gateway, Identity) {
-        let gateway = Gateway::new(memory(), Env::system());
-        let owner = gateway.bootstrap(None, None).await.expect("bootstrap").secret;
-        let identity = gateway.authenticate(owner.expose()).await.expect("the owner");
-        (gateway, identity)
-    }
-
-    #[tokio::test]
-    async fn a_profile_is_kept_replaced_and_removed_within_its_partition() {
-        let (gateway, here) = started().await;
-        let there = Identity { partition: "there".into(), ..here.clone() };
-        let id = ProfileId::from("writer");
-        let one = AgentProfile::empty(id.clone());
-        let two = AgentProfile { model: Some("m".to_owned()), ..one.clone() };
-        gateway.profile_put(&here, one).await.expect("made");
-        gateway.profile_put(&here, two.clone()).await.expect("replaced");
-        assert_eq!(gateway.profile_get(&here, &id).await.expect("there"), two);
-        assert!(matches!(gateway.profile_get(&there, &id).await, Err(RequestError::NotFound { .. })));
-        assert!(matches!(gateway.profile_delete(&there, &id).await, Err(RequestError::NotFound { .. })));
-        gateway.profile_delete(&here, &id).await.expect("removed");
-        assert!(matches!(gateway.profile_delete(&here, &id).await, Err(RequestError::NotFound { .. })));
-    }
-
-    #[tokio::test]
-    async fn names_and_paths_that_lead_elsewhere_are_refused() {
-        let (gateway, here) = started().await;
-        for id in ["", "..", "a/b", ".hidden", "naïve", &"x".repeat(65)] {
-            let refused = gateway.profile_put(&here, AgentProfile::empty(ProfileId::from(id))).await;
-            assert!(matches!(refused, Err(RequestError::Invalid { .. })), "{id}");
-        }
-        for path in ["", "/etc/passwd", "../x", "a/../../x", "./a", "a\0b"] {
-            let file = WorkspaceTemplateFile { path: path.to_owned(), content: String::new() };
-            let profile = AgentProfile {
-                default_workspace_files: vec![file],
-                ..AgentProfile::empty(ProfileId::from("p"))
-            };
-            let refused = gateway.profile_put(&here, profile).await;
-            assert!(matches!(refused, Err(RequestError::Invalid { .. })), "{path}");
-        }
-    }
-
-    #[tokio::test]
-    async fn the_default_profile_is_there_and_stays() {
-        let (gateway, here) = started().await;
-        let ids: Vec<_> =
-            gateway.profile_list(&here).await.expect("profiles").into_iter().map(|p| p.id).collect();
-        assert_eq!(ids, [ProfileId::from("default")]);
-        assert!(gateway.profile_delete(&here, &ids[0]).await.is_err());
-    }
-}
+mod tests;

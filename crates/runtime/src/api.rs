@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
     AgentType, ApprovalId, ApprovalResolution, BlobHash, Block, BlockId, Content, ConversationId,
-    Conversations, ErrorCode, Partition, ProfileId, ProjectId, Rejection, Replay, ReplayId, RunFrom, RunId,
+    Conversations, ErrorCode, Partition, ProfileRef, ProjectId, Rejection, Replay, ReplayId, RunFrom, RunId,
     RunOptions, Seq, SessionChanges, SessionId, SessionRuntimeState, Version, WhenBusy, WorkspaceId,
 };
 // Part of this contract: whoever speaks to the runtime needs no other crate for it.
@@ -305,8 +305,8 @@ pub struct NewSession {
     pub workspace: Option<WorkspaceId>,
     /// The agent.
     pub agent_type: AgentType,
-    /// What the agent is given.
-    pub profile: ProfileId,
+    /// What the agent is given: resolved in `project`, never elsewhere.
+    pub profile: ProfileRef,
     /// A name for people.
     pub name: Option<String>,
     /// The client's own data.

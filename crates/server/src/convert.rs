@@ -20,7 +20,7 @@ pub(crate) fn session(summary: SessionSummary) -> SessionListItem {
     SessionListItem {
         session_id: record.session_id,
         agent_type: record.agent_type,
-        agent_profile_reference: record.profile,
+        agent_profile_reference: record.profile.id,
         name: record.name,
         created_at: record.created_at.as_millis(),
         last_activity: record.last_activity.as_millis(),

@@ -20,6 +20,8 @@ mod input;
 mod listener;
 #[path = "server/previews.rs"]
 mod previews;
+#[path = "server/profile_projects.rs"]
+mod profile_projects;
 #[path = "server/profiles.rs"]
 mod profiles;
 #[path = "server/revocation.rs"]

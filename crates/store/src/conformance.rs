@@ -216,6 +216,8 @@ macro_rules! conformance_rules {
                 profiles_are_listed_by_id
                 a_profile_is_replaced_and_removed
                 profiles_of_two_partitions_are_apart
+                profiles_of_two_projects_and_of_the_partition_are_apart
+                profiles_are_listed_for_one_project_and_for_all
             }
             tokens {
                 a_token_is_found_by_its_hash

@@ -313,21 +313,38 @@ pub trait Leases: Send + Sync {
     async fn release(&self, session: SessionId, node: &NodeId, fence: Fence) -> Result<(), ReadError>;
 }
 
-/// Profiles.
+/// Profiles. Each belongs to a project or to its whole partition, and its id is unique among those of the same owner.
 #[async_trait]
 pub trait Profiles: Send + Sync {
-    /// All profiles of a partition, by id.
+    /// All profiles of a partition, whoever they belong to, by id. Of those with the same id, the partition's own comes
+    /// first.
     async fn profiles(&self, partition: &Partition) -> Result<Vec<AgentProfile>, ReadError>;
 
-    /// One profile.
-    async fn profile(&self, partition: &Partition, id: &ProfileId)
-    -> Result<Option<AgentProfile>, ReadError>;
+    /// The same, without those of other projects.
+    async fn profiles_in(
+        &self,
+        partition: &Partition,
+        project: ProjectId,
+    ) -> Result<Vec<AgentProfile>, ReadError>;
 
-    /// Makes or replaces one.
+    /// One profile: of the project, or with `None` of the whole partition. Never one of another owner.
+    async fn profile(
+        &self,
+        partition: &Partition,
+        project: Option<ProjectId>,
+        id: &ProfileId,
+    ) -> Result<Option<AgentProfile>, ReadError>;
+
+    /// Makes or replaces one of the owner that it names.
     async fn put_profile(&self, partition: &Partition, profile: &AgentProfile) -> Result<(), ReadError>;
 
-    /// Removes one. Says whether it existed.
-    async fn remove_profile(&self, partition: &Partition, id: &ProfileId) -> Result<bool, ReadError>;
+    /// Removes one of this owner. Says whether it existed.
+    async fn remove_profile(
+        &self,
+        partition: &Partition,
+        project: Option<ProjectId>,
+        id: &ProfileId,
+    ) -> Result<bool, ReadError>;
 }
 
 /// Tokens.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
     AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, BlobHash, Event, Fence, FileCounts,
-    ForkedFrom, NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, RunInput, RunStatus, Seq,
+    ForkedFrom, NodeId, Partition, ProfileRef, ProjectId, ReplayId, RunId, RunInput, RunStatus, Seq,
     SessionId, Timestamp, TokenId, Usage, Version, VersionCause, WorkspaceId,
 };
 
@@ -89,7 +89,7 @@ pub struct SessionRecord {
     /// The agent it talks to.
     pub agent_type: AgentType,
     /// What the agent is given.
-    pub profile: ProfileId,
+    pub profile: ProfileRef,
     /// A name for people.
     pub name: Option<String>,
     /// The client's own data.

@@ -96,17 +96,25 @@ pub const ROUTES: &[Route] = &[
         .needs(Admin, Server)
         .gives(NOTHING)
         .fails(&[Code::NotFound]),
-    row(Name::ProfileList, Get, "/api/profiles", "Lists profiles").needs(Read, Visible).gives(PROFILES),
+    row(Name::ProfileList, Get, "/api/profiles", "Lists profiles")
+        .needs(Read, Visible)
+        .asks(&[PROFILES_OF])
+        .gives(PROFILES)
+        .fails(&[Code::NotFound]),
     row(Name::ProfileGet, Get, "/api/profiles/{profileId}", "One profile")
         .needs(Read, Visible)
+        .asks(&[PROFILE_OF])
         .gives(PROFILE)
         .fails(&[Code::NotFound]),
     row(Name::ProfilePut, Put, "/api/profiles/{profileId}", "Makes or replaces a profile")
-        .needs(Admin, Visible)
+        .needs(Write, Visible)
+        .asks(&[PROFILE_OF])
         .takes("AgentProfile")
-        .gives(PROFILE),
+        .gives(PROFILE)
+        .fails(&[Code::NotFound]),
     row(Name::ProfileDelete, Delete, "/api/profiles/{profileId}", "Removes a profile")
-        .needs(Admin, Visible)
+        .needs(Write, Visible)
+        .asks(&[PROFILE_OF])
         .gives(NOTHING)
         .fails(&[Code::NotFound]),
     row(Name::AgentList, Get, "/api/agents", "Lists agents, and which of their programs are installed")
@@ -607,6 +615,18 @@ const USAGE_GROUPS: &[&str] = &["day", "model", "session", "agent", "project"];
 const APPROVAL_STATES: &[&str] = &["pending", "resolved"];
 const STATES: &[&str] = &["running", "loaded", "sandboxed"];
 
+const PROFILES_OF: Query = Query {
+    name: "projectId",
+    kind: QueryKind::Id,
+    summary: "What sessions of this project can use: its profiles, and those of the partition that it has none of the same \
+              name for. Without it, an administrator sees all profiles, and a project's token those of its project",
+};
+const PROFILE_OF: Query = Query {
+    name: "projectId",
+    kind: QueryKind::Id,
+    summary: "The project it belongs to. Without it, a project's token means its own project, and an administrator the \
+              profiles of the whole partition",
+};
 const PROJECT: Query = Query { name: "projectId", kind: QueryKind::Id, summary: "Only this project" };
 const LIMIT: Query = Query { name: "limit", kind: QueryKind::Number(1, 500), summary: "At most this many" };
 const CURSOR: Query =

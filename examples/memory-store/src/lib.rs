@@ -22,8 +22,8 @@ use std::{
 
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ReplayId, RunId, Seq, SessionId,
-    Timestamp, TokenId, Version,
+    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, Seq,
+    SessionId, Timestamp, TokenId, Version,
 };
 use warren_env::Env;
 use warren_store::{
@@ -66,7 +66,8 @@ struct State {
     counts: HashMap<(String, Timestamp), u64>,
     /// Apart from the sessions: a lease may be taken before its session is made.
     leases: HashMap<SessionId, Lease>,
-    profiles: BTreeMap<(Partition, ProfileId), AgentProfile>,
+    /// By partition, id and project, which is the order of a list.
+    profiles: BTreeMap<(Partition, ProfileId, Option<ProjectId>), AgentProfile>,
     tokens: BTreeMap<TokenId, TokenRecord>,
     projects: Vec<ProjectRecord>,
     workspaces: Vec<WorkspaceRecord>,

@@ -1,7 +1,7 @@
 //! Profiles and tokens.
 
 use async_trait::async_trait;
-use warren_domain::{AgentProfile, Partition, ProfileId, Timestamp, TokenId};
+use warren_domain::{AgentProfile, Partition, ProfileId, ProjectId, Timestamp, TokenId};
 use warren_store::{Profiles, ReadError, TokenRecord, Tokens};
 
 use crate::{Memory, Refusal};
@@ -10,25 +10,42 @@ use crate::{Memory, Refusal};
 impl Profiles for Memory {
     async fn profiles(&self, partition: &Partition) -> Result<Vec<AgentProfile>, ReadError> {
         let state = self.state();
-        let ours = state.profiles.iter().filter(|((owner, _), _)| owner == partition);
+        let ours = state.profiles.iter().filter(|((owner, ..), _)| owner == partition);
         Ok(ours.map(|(_, profile)| profile.clone()).collect())
+    }
+
+    async fn profiles_in(
+        &self,
+        partition: &Partition,
+        project: ProjectId,
+    ) -> Result<Vec<AgentProfile>, ReadError> {
+        let mut all = self.profiles(partition).await?;
+        all.retain(|profile| profile.project_id.is_none_or(|owner| owner == project));
+        Ok(all)
     }
 
     async fn profile(
         &self,
         partition: &Partition,
+        project: Option<ProjectId>,
         id: &ProfileId,
     ) -> Result<Option<AgentProfile>, ReadError> {
-        Ok(self.state().profiles.get(&(partition.clone(), id.clone())).cloned())
+        Ok(self.state().profiles.get(&(partition.clone(), id.clone(), project)).cloned())
     }
 
     async fn put_profile(&self, partition: &Partition, profile: &AgentProfile) -> Result<(), ReadError> {
-        self.state().profiles.insert((partition.clone(), profile.id.clone()), profile.clone());
+        let key = (partition.clone(), profile.id.clone(), profile.project_id);
+        self.state().profiles.insert(key, profile.clone());
         Ok(())
     }
 
-    async fn remove_profile(&self, partition: &Partition, id: &ProfileId) -> Result<bool, ReadError> {
-        Ok(self.state().profiles.remove(&(partition.clone(), id.clone())).is_some())
+    async fn remove_profile(
+        &self,
+        partition: &Partition,
+        project: Option<ProjectId>,
+        id: &ProfileId,
+    ) -> Result<bool, ReadError> {
+        Ok(self.state().profiles.remove(&(partition.clone(), id.clone(), project)).is_some())
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn files(profile: &AgentProfile) -> Vec<LayoutFile> {
 /// The profile itself, without what has a file or a place of its own.
 fn settings(profile: &AgentProfile) -> Option<LayoutFile> {
     let settings = AgentProfile {
+        project_id: None,
         agent_md_file: None,
         default_workspace_files: Vec::new(),
         environment_variables: std::collections::BTreeMap::new(),

@@ -1,5 +1,5 @@
-//! Values of profiles that are written and never read: what an MCP server is shown (`headers`, `env`), and the agent's
-//! environment. Whoever reads a profile gets [`KEPT`] in their place; whoever sends that back keeps what is stored.
+//! Values of profiles that are written and never read: what an MCP server is shown (`headers`, `env`, the query of its
+//! address, settings with a name like `apiKey`), and the agent's environment. Whoever reads a profile gets [`KEPT`] in their place; whoever sends that back keeps what is stored.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,15 @@ pub const KEPT: &str = "***kept***";
 /// Settings of an MCP server whose values are secret, as the agents' formats call them.
 const SECRET: [&str; 5] = ["headers", "http_headers", "httpheaders", "env", "environment"];
 
+/// Parts of the names of other settings whose values are taken for secret.
+const SECRET_PARTS: [&str; 8] =
+    ["secret", "token", "password", "credential", "authorization", "apikey", "api_key", "api-key"];
+
 /// The profile as it may be read.
 pub(super) fn hidden(mut profile: AgentProfile) -> AgentProfile {
     profile.environment_variables.values_mut().for_each(|value| KEPT.clone_into(value));
     for server in profile.bundled_mcps.iter_mut().chain(&mut profile.external_mcps) {
-        secrets_of(&mut server.settings).for_each(hide);
+        hide_within(&mut server.settings);
     }
     profile
 }
@@ -55,7 +59,7 @@ fn restore_all(
     for server in servers {
         let known = stored.unwrap_or_default().iter().find(|known| known.name == server.name);
         let McpServer { name, settings } = server;
-        for (key, value) in settings.iter_mut().filter(|(key, _)| is_secret(key)) {
+        for (key, value) in settings.iter_mut() {
             let known = known.and_then(|known| known.settings.get(key));
             restore(value, known, &format!("{list}.{name}.{key}"))?;
         }
@@ -65,8 +69,15 @@ fn restore_all(
 
 fn restore(value: &mut Value, stored: Option<&Value>, at: &str) -> Result<(), RequestError> {
     match value {
-        Value::String(text) if text == KEPT => {
-            *value = stored.cloned().ok_or_else(|| not_stored(at))?;
+        Value::String(text) => {
+            if let Some(shown) = text.strip_suffix(KEPT) {
+                let is_it = |stored: &&Value| match stored {
+                    _ if shown.is_empty() => true,
+                    Value::String(stored) => hidden_query(stored).is_some_and(|hidden| hidden == *text),
+                    _ => false,
+                };
+                *value = stored.filter(is_it).cloned().ok_or_else(|| not_stored(at))?;
+            }
             Ok(())
         }
         Value::Object(fields) => fields.iter_mut().try_for_each(|(name, value)| {
@@ -79,12 +90,32 @@ fn restore(value: &mut Value, stored: Option<&Value>, at: &str) -> Result<(), Re
     }
 }
 
-fn secrets_of(settings: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
-    settings.iter_mut().filter(|(key, _)| is_secret(key)).map(|(_, value)| value)
+/// Hides what is secret among settings, however deep it is.
+fn hide_within(settings: &mut Map<String, Value>) {
+    for (key, value) in settings {
+        match value {
+            _ if is_secret(key) => hide(value),
+            Value::Object(fields) => hide_within(fields),
+            Value::String(text) => {
+                if let Some(hidden) = hidden_query(text) {
+                    *text = hidden;
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn is_secret(key: &str) -> bool {
-    SECRET.iter().any(|secret| key.eq_ignore_ascii_case(secret))
+    let key = key.to_ascii_lowercase();
+    SECRET.contains(&key.as_str()) || SECRET_PARTS.iter().any(|part| key.contains(part))
+}
+
+/// An address without what is asked of it: many servers take their key there.
+fn hidden_query(address: &str) -> Option<String> {
+    let is_address = address.contains("://") && !address.contains(char::is_whitespace);
+    let (place, _) = address.split_once('?').filter(|_| is_address)?;
+    Some(format!("{place}?{KEPT}"))
 }
 
 /// Names stay: without them nobody could say which value to replace.
@@ -141,6 +172,26 @@ mod tests {
         let back = restored(changed, Some(&stored)).expect("kept");
         assert_eq!(back.external_mcps[0].settings["Headers"]["Authorization"], "Bearer new");
         assert_eq!(back.bundled_mcps, stored.bundled_mcps);
+    }
+
+    #[test]
+    fn keys_in_addresses_and_in_nested_settings_are_kept_too() {
+        let text = json!({"id": "p", "externalMCPs": [{
+            "name": "far", "url": "https://far.example/mcp?key=s3cret", "auth": {"clientSecret": "s3cret", "id": "me"},
+            "bearerToken": "s3cret", "description": "is it there?",
+        }]});
+        let stored: AgentProfile = serde_json::from_value(text).expect("a profile");
+        let read = hidden(stored.clone());
+        let shown = serde_json::to_value(&read).expect("JSON");
+        assert!(!shown.to_string().contains("s3cret"), "{shown}");
+        let server = &shown["externalMCPs"][0];
+        assert_eq!(server["url"], format!("https://far.example/mcp?{KEPT}"));
+        assert_eq!(server["auth"], json!({"clientSecret": KEPT, "id": "me"}));
+        assert_eq!(server["description"], "is it there?");
+        assert_eq!(restored(read.clone(), Some(&stored)).expect("kept"), stored);
+        let mut elsewhere = read;
+        elsewhere.external_mcps[0].settings["url"] = json!(format!("https://evil.example/mcp?{KEPT}"));
+        assert!(restored(elsewhere, Some(&stored)).is_err(), "the query is kept for its own address only");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::{AgentType, BlobHash, Block, ErrorCode, ProfileId, SessionId, Timestamp, Version};
+use warren_domain::{AgentType, BlobHash, Block, ErrorCode, ProfileRef, SessionId, Timestamp, Version};
 use warren_snapshots::ReadTreeError;
 use warren_store::ReadError;
 pub use warren_store::VersionRecord;
@@ -172,8 +172,8 @@ pub struct Fork {
     pub name: Option<String>,
     /// Another agent.
     pub agent_type: Option<AgentType>,
-    /// Another profile.
-    pub profile: Option<ProfileId>,
+    /// Another profile, resolved in the project of the session.
+    pub profile: Option<ProfileRef>,
     /// On whose behalf it is made, if that is known.
     pub made_by: Option<String>,
 }

@@ -137,7 +137,7 @@ impl SessionManager {
         let mut record = SessionRecord { forked_from, ..new_record(session, workspace, new)? };
         let command = Command::Create {
             agent_type: record.agent_type.clone(),
-            profile: record.profile.clone(),
+            profile: record.profile.id.clone(),
             name: record.name.clone(),
             forked_from,
             options: Some(record.options.clone()),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
-use warren_domain::{NodeId, Partition, SessionId};
+use warren_domain::{NodeId, Partition, ProfileRef, SessionId};
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, EgressOptions, Gateway};
 use warren_sandbox::{Backend, FilesAt, Isolation, Probe, Sandbox, Spec, StartError, SweepError, Swept};
@@ -110,7 +110,7 @@ impl Database {
             project: project.project_id,
             workspace: None,
             agent_type: warren_agents::adapters()[0].agent_type(),
-            profile: "default".into(),
+            profile: ProfileRef::of_partition("default".into()),
             name: None,
             metadata: serde_json::Map::default(),
             options: warren_domain::RunOptions::default(),

@@ -162,7 +162,7 @@ fn first_commit(shared: &Shared, recorded: &Recorded) -> Result<Commit, Failure>
     let (session, run, now) = (&recorded.session, &recorded.run, shared.parts.env.now());
     let created = Draft::of_session(EventBody::SessionCreated {
         agent_type: session.agent_type.clone(),
-        profile: session.profile.clone(),
+        profile: session.profile.id.clone(),
         name: session.name.clone(),
         forked_from: None,
         options: Some(session.options.clone()),

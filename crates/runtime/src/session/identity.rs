@@ -1,6 +1,6 @@
 //! What never changes about a session while it has the same owner.
 
-use warren_domain::{AgentType, Fence, Partition, ProfileId, ProjectId, SessionId, WorkspaceId};
+use warren_domain::{AgentType, Fence, Partition, ProfileRef, ProjectId, SessionId, WorkspaceId};
 use warren_store::SessionRecord;
 
 /// What never changes about a session while it has the same owner.
@@ -11,7 +11,7 @@ pub(crate) struct Identity {
     pub(crate) project: ProjectId,
     pub(crate) workspace: WorkspaceId,
     pub(crate) agent_type: AgentType,
-    pub(crate) profile: ProfileId,
+    pub(crate) profile: ProfileRef,
     /// The lease under which its owner writes; 0 before there is one.
     pub(crate) fence: Fence,
 }

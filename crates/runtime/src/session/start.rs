@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Cursor, path::PathBuf, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use warren_agents::{Adapter, LayoutFile, LayoutRequest, ModelApi, ModelEndpoint, Place};
-use warren_domain::{AgentProfile, ErrorCode, Head, RunOptions};
+use warren_domain::{AgentProfile, ErrorCode, Head, ProfileRef, RunOptions};
 use warren_env::{TaskKind, Tasks};
 use warren_guest_api::{DEFAULT_EXCLUDES, FilePath, Root, WatchEvent, WatchRequest, WriteHow, WriteRequest};
 use warren_models::Format;
@@ -317,11 +317,14 @@ pub(super) async fn session_options(identity: &Identity, shared: &Shared) -> Res
     serde_json::from_value(record.options).map_err(|error| unknown(error.into()))
 }
 
+/// The profile the session was created with, in its current form; an empty one if it was removed. A profile of the same name
+/// with another owner never takes its place.
 pub(super) async fn load_profile(identity: &Identity, shared: &Shared) -> Result<AgentProfile, StartFailure> {
-    let found = shared.parts.store.profiles.profile(&identity.partition, &identity.profile).await;
-    match found {
+    let ProfileRef { owner, id } = &identity.profile;
+    let project = owner.project(identity.project);
+    match shared.parts.store.profiles.profile(&identity.partition, project, id).await {
         Ok(Some(profile)) => Ok(profile),
-        Ok(None) => Ok(AgentProfile::empty(identity.profile.clone())),
+        Ok(None) => Ok(AgentProfile::empty(id.clone())),
         Err(error) => Err(StartFailure::new(ErrorCode::Internal, &error)),
     }
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use warren_domain::{
     AgentType, Block, ConversationId, Conversations, Draft, Event, Fence, ItemBody, Partition, ProfileId,
-    ProjectId, Seq, SessionId, Timestamp, Version, WorkspaceId, thread_key,
+    ProfileRef, ProjectId, Seq, SessionId, Timestamp, Version, WorkspaceId, thread_key,
 };
 use warren_env::{Env, Tasks};
 use warren_store::{
@@ -85,7 +85,7 @@ impl Bench {
             project_id: ProjectId(uuid::Uuid::now_v7()),
             workspace_id: WorkspaceId(uuid::Uuid::now_v7()),
             agent_type: AgentType::from("builtin"),
-            profile: ProfileId::from("default"),
+            profile: ProfileRef::of_partition(ProfileId::from("default")),
             name: None,
             metadata: serde_json::Map::new(),
             options: Value::Null,

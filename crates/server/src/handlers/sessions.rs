@@ -1,7 +1,7 @@
 //! Sessions.
 
 use axum::http::{HeaderValue, StatusCode, header};
-use warren_domain::{AgentType, ProfileId, ProjectId, RunOptions, SessionChanges, SessionId};
+use warren_domain::{AgentType, ProjectId, RunOptions, SessionChanges, SessionId};
 use warren_gateway::WorkspaceChoice;
 use warren_runtime::api::{
     Force, NewSession, SessionError, SessionQuery, SessionSummary, StateFilter, Transcripts,
@@ -38,8 +38,7 @@ pub(super) async fn make(call: &Call, wanted: SessionCreate) -> Result<SessionSu
         .hint("leave `workspaceId` and `createWorkspace` out"));
     }
     let workspace = gateway.workspace_resolve(project, choice).await?;
-    let profile = wanted.agent_profile_reference.unwrap_or_else(|| ProfileId::from("default"));
-    gateway.profile_get(identity, &profile).await?;
+    let profile = gateway.profile_resolve(identity, project, wanted.agent_profile_reference).await?;
     let new = NewSession {
         partition: identity.partition.clone(),
         project,
@@ -62,8 +61,7 @@ pub(crate) async fn import(call: Call) -> Answer {
     }
     let (identity, gateway) = (call.identity()?, call.app().gateway());
     let project = gateway.project_resolve(identity, wanted.project_id).await?;
-    let profile = wanted.agent_profile_reference.unwrap_or_else(|| ProfileId::from("default"));
-    gateway.profile_get(identity, &profile).await?;
+    let profile = gateway.profile_resolve(identity, project, wanted.agent_profile_reference).await?;
     let new = NewSession {
         partition: identity.partition.clone(),
         project,

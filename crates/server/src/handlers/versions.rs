@@ -102,15 +102,21 @@ pub(crate) async fn restore(call: Call) -> Answer {
 pub(crate) async fn fork(call: Call) -> Answer {
     let wanted: SessionFork = call.json_or_default()?;
     check_name(wanted.name.as_deref())?;
-    if let Some(profile) = &wanted.profile {
-        call.app().gateway().profile_get(call.identity()?, profile).await?;
-    }
+    let (session, gateway) = (call.session()?, call.app().gateway());
+    // A fork stays in the project of its origin, so that is where its profile is looked up, whoever asks.
+    let profile = match wanted.profile {
+        Some(asked) => {
+            let project = call.runtime().sessions().session_get(session).await?.record.project_id;
+            Some(gateway.profile_resolve(call.identity()?, project, Some(asked)).await?)
+        }
+        None => None,
+    };
     let fork = Fork {
-        session: call.session()?,
+        session,
         version: wanted.version,
         name: wanted.name,
         agent_type: wanted.agent_type,
-        profile: wanted.profile,
+        profile,
         made_by: call.identity()?.user().map(str::to_owned),
     };
     let forked = call.runtime().versions().session_fork(fork).await?;

@@ -289,7 +289,7 @@ impl Sessions for FakeRuntime {
         };
         let created = EventBody::SessionCreated {
             agent_type: new.agent_type,
-            profile: new.profile,
+            profile: new.profile.id,
             name: new.name,
             forked_from: None,
             options: Some(record.options.clone()),

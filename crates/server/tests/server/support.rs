@@ -113,8 +113,24 @@ impl TestServer {
 
     /// A profile as it is kept.
     pub(crate) async fn stored_profile(&self, partition: &str, id: &str) -> AgentProfile {
-        let found = self.store.profiles.profile(&Partition::from(partition), &ProfileId::from(id)).await;
-        found.expect("it is read").expect("it is there")
+        self.stored_profile_of(partition, None, id).await.expect("it is there")
+    }
+
+    /// A profile of this owner as it is kept.
+    pub(crate) async fn stored_profile_of(
+        &self,
+        partition: &str,
+        project: Option<ProjectId>,
+        id: &str,
+    ) -> Option<AgentProfile> {
+        let (partition, id) = (Partition::from(partition), ProfileId::from(id));
+        self.store.profiles.profile(&partition, project, &id).await.expect("it is read")
+    }
+
+    /// The profile that a session was created with: the project whose it is, and its name.
+    pub(crate) async fn bound_profile(&self, session: SessionId) -> (Option<ProjectId>, String) {
+        let record = self.store.sessions.session(session).await.expect("it is read").expect("it is there");
+        (record.profile.owner.project(record.project_id), record.profile.id.to_string())
     }
 
     /// A session of the owner's, in the default project.

@@ -4,9 +4,9 @@ use serde_json::json;
 use uuid::Uuid;
 use warren_domain::{
     AgentProfile, AgentType, ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, BlobHash, Content,
-    Draft, EventBody, Fence, FileCounts, ForkedFrom, NodeId, Partition, ProfileId, ProjectId, ReplayId,
-    RunFrom, RunId, RunInput, RunOptions, RunStatus, Seq, SessionId, Timestamp, TokenId, Usage, Version,
-    VersionCause, WorkspaceId,
+    Draft, EventBody, Fence, FileCounts, ForkedFrom, NodeId, Partition, ProfileId, ProfileOwner, ProfileRef,
+    ProjectId, ReplayId, RunFrom, RunId, RunInput, RunOptions, RunStatus, Seq, SessionId, Timestamp, TokenId,
+    Usage, Version, VersionCause, WorkspaceId,
 };
 
 use crate::{
@@ -30,7 +30,7 @@ pub fn session() -> SessionRecord {
         project_id: ProjectId(Uuid::now_v7()),
         workspace_id: WorkspaceId(Uuid::now_v7()),
         agent_type: AgentType::from("builtin"),
-        profile: ProfileId::from("default"),
+        profile: ProfileRef { owner: ProfileOwner::Project, id: ProfileId::from("default") },
         name: Some("Überblick \"50%\" of a_b\\c\n".to_owned()),
         metadata: [("z".to_owned(), json!([1, null, "ü"])), ("a".to_owned(), json!({}))]
             .into_iter()
@@ -242,6 +242,12 @@ pub fn profile(id: &str) -> AgentProfile {
         "command": ["agent", "--acp"],
     }))
     .unwrap_or_else(|error| unreachable!("the sample is a profile: {error}"))
+}
+
+/// A profile named `id` that belongs to a project.
+#[must_use]
+pub fn project_profile(id: &str, project: ProjectId) -> AgentProfile {
+    AgentProfile { project_id: Some(project), ..profile(id) }
 }
 
 /// A token with this hash.

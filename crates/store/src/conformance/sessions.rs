@@ -1,7 +1,7 @@
 //! Rules of [`Sessions`](crate::Sessions).
 
 use serde_json::json;
-use warren_domain::{AgentType, Seq, SessionId};
+use warren_domain::{AgentType, ProfileId, ProfileRef, Seq, SessionId};
 
 use super::{created, samples};
 use crate::{Change, Page, SessionQuery, SessionRecord, SessionUpdate, Store};
@@ -15,6 +15,7 @@ pub async fn a_session_is_read_back_whole(store: &Store) {
         metadata: serde_json::Map::new(),
         options: json!(null),
         forked_from: None,
+        profile: ProfileRef::of_partition(ProfileId::from("default")),
         ..samples::session()
     };
     store.log.commit(samples::create(&bare)).await.expect("a session is created");

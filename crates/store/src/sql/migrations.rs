@@ -28,6 +28,11 @@ macro_rules! steps {
                 include_str!(concat!("../../migrations/", $directory, "/0008_token_parent.sql")),
             ),
             (9, "views", include_str!(concat!("../../migrations/", $directory, "/0009_views.sql"))),
+            (
+                10,
+                "project profiles",
+                include_str!(concat!("../../migrations/", $directory, "/0010_project_profiles.sql")),
+            ),
         ]
     };
 }

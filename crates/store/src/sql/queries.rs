@@ -101,6 +101,9 @@ queries! {
     PROJECT_GET = "project_get";
     PROJECT_LIST = "project_list";
     PROJECT_NAMED = "project_named";
+    PROJECT_PROFILE_GET = "project_profile_get";
+    PROJECT_PROFILE_PUT = "project_profile_put";
+    PROJECT_PROFILE_REMOVE = "project_profile_remove";
     PROJECT_PUT = "project_put";
     REPLAY_GET = "replay_get";
     REPLAY_LIST = "replay_list";

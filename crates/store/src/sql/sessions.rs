@@ -1,7 +1,9 @@
 //! Sessions as they are listed, and the end of them.
 
 use async_trait::async_trait;
-use warren_domain::{AgentType, Fence, ForkedFrom, Partition, ProfileId, Seq, SessionId, Version};
+use warren_domain::{
+    AgentType, Fence, ForkedFrom, Partition, ProfileId, ProfileOwner, ProfileRef, Seq, SessionId, Version,
+};
 
 use super::{
     Sql,
@@ -82,7 +84,7 @@ pub(super) fn session_args(record: &SessionRecord) -> Result<Vec<Arg>, sqlx::Err
         record.project_id,
         record.workspace_id,
         &record.agent_type,
-        &record.profile,
+        &record.profile.id,
         record.name.clone(),
         record.name.as_deref().map(folded).unwrap_or_default(),
         to_json(&record.metadata)?,
@@ -91,7 +93,22 @@ pub(super) fn session_args(record: &SessionRecord) -> Result<Vec<Arg>, sqlx::Err
         record.forked_from.map(|fork| fork.version),
         record.created_at,
         record.made_by.clone(),
+        Some(owner_text(record.profile.owner).to_owned()),
     ])
+}
+
+fn owner_text(owner: ProfileOwner) -> &'static str {
+    match owner {
+        ProfileOwner::Partition => "partition",
+        ProfileOwner::Project => "project",
+    }
+}
+
+fn read_owner(row: &Row) -> Result<ProfileOwner, sqlx::Error> {
+    let text = row.text("profile_owner")?;
+    let known = [ProfileOwner::Partition, ProfileOwner::Project];
+    let found = known.into_iter().find(|owner| owner_text(*owner) == text);
+    found.ok_or_else(|| sqlx::Error::Decode(format!("`{text}` is not the owner of a profile").into()))
 }
 
 fn read_session(row: &Row) -> Result<SessionRecord, sqlx::Error> {
@@ -103,7 +120,7 @@ fn read_session(row: &Row) -> Result<SessionRecord, sqlx::Error> {
         project_id: row.id("project_id")?,
         workspace_id: row.id("workspace_id")?,
         agent_type: AgentType(row.text("agent_type")?),
-        profile: ProfileId(row.text("profile")?),
+        profile: ProfileRef { owner: read_owner(row)?, id: ProfileId(row.text("profile")?) },
         name: row.maybe_text("name")?,
         metadata: row.json("metadata")?,
         options: row.json("options")?,

@@ -55,6 +55,7 @@ export interface components {
             model?: string | null;
             /** @description Its name for people. */
             name?: string | null;
+            projectId?: components["schemas"]["ProjectId"] | null;
             /** @description Things the agent can look up how to do. */
             skills?: components["schemas"]["Skill"][];
             /** @description Agents it may call. */
