@@ -13,6 +13,7 @@ import { Unread } from "~/ui/Notice";
 import { contentOf, useGrow } from "../composer/Composer";
 import { Uploads, whatHolds } from "../composer/Uploads";
 import { withChoice, withFile, without, type Attached } from "./attached";
+import { profilesToStartWith } from "../settings/profile";
 import { backendOf } from "../shell/isolation";
 import { usePerson } from "../shell/person";
 import { Burger } from "../shell/TopBar";
@@ -122,7 +123,7 @@ export function StartPage({ text: given = "" }: { text?: string }) {
                 <div className="bar">
                   <Button icon="clip" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()} />
                   <input ref={picker} type="file" multiple hidden tabIndex={-1} aria-label="Files to attach" onChange={(event) => { add([...(event.target.files ?? [])]); event.target.value = ""; }} />
-                  <Menu label={`Profile ${profile ?? "Default"}`} className="pick" items={(profiles.data?.profiles ?? []).map((one) => ({ label: one.name ?? one.id, checked: one.id === (profile ?? "default"), onChoose: () => setProfile(one.id ?? null) }))}>
+                  <Menu label={`Profile ${profile ?? "Default"}`} className="pick" items={profilesToStartWith(person.scope, profiles.data?.profiles ?? []).map((one) => ({ label: one.name ?? one.id, checked: one.id === (profile ?? "default"), onChoose: () => setProfile(one.id ?? null) }))}>
                     Profile <span>{profile ?? "Default"}</span>
                     <Icon name="down" size="xs" />
                   </Menu>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fromForm, parseProfile, toForm } from "./profile";
+import { fromForm, mayWriteProfile, parseProfile, profilesToStartWith, toForm } from "./profile";
 import { scopeWords } from "./SettingsPage";
 
 test("the form changes its own fields and keeps the rest of the profile", () => {
@@ -13,6 +13,16 @@ test("the form changes its own fields and keeps the rest of the profile", () => 
 test("text that is no profile is refused with what is wrong", () => {
   expect(() => parseProfile("{")).toThrow("not JSON yet");
   expect(() => parseProfile("[]")).toThrow("an object");
+});
+
+test("a project's token writes its own project's profiles, an administrator all", () => {
+  const [wide, own, other] = [{ id: "p" }, { id: "p", projectId: "x" }, { id: "p", projectId: "y" }];
+  const may = (scope: string) => [wide, own, other].map((profile) => mayWriteProfile(scope, profile));
+  expect(["admin", "admin:ro", "project:x", "project:x:ro"].map(may)).toEqual([
+    [true, true, true], [false, false, false], [false, true, false], [false, false, false],
+  ]);
+  expect(profilesToStartWith("admin", [wide, own, other])).toEqual([wide]);
+  expect(profilesToStartWith("project:x", [wide, own])).toEqual([wide, own]);
 });
 
 test("a scope is said in words", () => {

@@ -29,6 +29,14 @@ export function fromForm(profile: AgentProfile, form: ProfileForm): AgentProfile
   };
 }
 
+/** An administrator writes every profile, who works in a project those of the project. */
+export const mayWriteProfile = (scope: string, profile: AgentProfile): boolean =>
+  scope === "admin" || (!!profile.projectId && scope === `project:${profile.projectId}`);
+
+/** The profiles a new session can be given: what an administrator starts is in no project that was chosen, so of no project's. */
+export const profilesToStartWith = (scope: string, profiles: readonly AgentProfile[]): readonly AgentProfile[] =>
+  scope.startsWith("project:") ? profiles : profiles.filter((profile) => !profile.projectId);
+
 export const linesOf = (text: string): string[] => (text === "" ? [] : text.split("\n"));
 
 export function parseProfile(text: string): AgentProfile {

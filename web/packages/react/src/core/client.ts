@@ -71,7 +71,9 @@ export class WarrenClient {
   profiles = () => this.json<{ profiles: AgentProfile[] }>("/api/profiles");
   putProfile = (name: string, profile: AgentProfile) =>
     this.json<AgentProfile>(`/api/profiles/${id(name)}`, { method: "PUT", body: profile });
-  deleteProfile = (name: string) => this.nothing(`/api/profiles/${id(name)}`, { method: "DELETE" });
+  /** `project`: whose it is, if not the whole partition's. */
+  deleteProfile = (name: string, project?: string | null) =>
+    this.nothing(`/api/profiles/${id(name)}${project ? `?projectId=${id(project)}` : ""}`, { method: "DELETE" });
   doctor = () => this.json<Record<string, unknown>>("/api/doctor");
   sandboxes = () => this.json<{ sandboxes: SandboxItem[] }>("/api/sandboxes");
   usage = (query: { from?: string; to?: string; groupBy?: string }) => this.json<UsageReport>("/api/usage", { query });
