@@ -20,6 +20,11 @@ pub trait Caller: Send + Sync {
         false
     }
 
+    /// The models that the run was told to use, which may be asked for unless the operator has a list of models.
+    fn own_models(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Sets aside what a call may use, before it goes out; [`Exchange::settlement`] then tells what it did use. `None`: no
     /// budget limits this run. A [`Budget`](crate::Budget) answers just this question.
     ///
@@ -50,6 +55,8 @@ pub enum Feature {
     /// Answers, conversations and prompts that the provider keeps under the server's account, and work that it does while
     /// nobody listens: whoever may name one could read another's.
     StoredState,
+    /// A service that costs more than the price table says: priority, fast mode, a chosen region.
+    DearerService,
 }
 
 /// One call and its answer.

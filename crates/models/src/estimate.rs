@@ -1,7 +1,7 @@
 //! What a call may use, before anyone can know.
 
 use crate::{
-    Charge, Price, Quote,
+    Charge, Feature, Price, Quote,
     format::{Inspected, Media},
 };
 
@@ -40,12 +40,19 @@ const MEDIA_BYTES_PER_TOKEN: u64 = 64;
 /// Of an answer as it is sent. The JSON around the words makes it far less than a token in truth.
 const ANSWER_BYTES_PER_TOKEN: u64 = 4;
 
+/// How many times the standard price the dearest service costs: Anthropic's fast mode.
+const DEAREST_SERVICE: f64 = 6.0;
+
 impl Estimate {
     pub(crate) fn new(body: &[u8], inspected: &Inspected, price: Option<Price>) -> Self {
-        let longest = || longest_answer(&inspected.model);
+        let longest_of_all =
+            || longest_answer(&inspected.model).saturating_mul(inspected.n_answers.unwrap_or(1).max(1));
+        // What is granted is paid for at most at this rate; the price table knows only the standard one.
+        let dearer = inspected.features.contains(&Feature::DearerService);
+        let price = price.map(|price| if dearer { price.times(DEAREST_SERVICE) } else { price });
         Self {
             input_tokens: input_tokens(body, inspected.media),
-            max_output_tokens: inspected.max_output_tokens.unwrap_or_else(longest),
+            max_output_tokens: inspected.max_output_tokens.unwrap_or_else(longest_of_all),
             price,
             streamed: inspected.streamed,
         }

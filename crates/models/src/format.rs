@@ -101,10 +101,14 @@ pub(crate) enum RouteKind {
 pub(crate) struct Inspected {
     /// The model it asks for; empty if it names none.
     pub(crate) model: String,
+    /// Models that it names beside that one, for the provider to choose from.
+    pub(crate) other_models: Vec<String>,
     /// What it makes the provider reach for, each once.
     pub(crate) features: Vec<Feature>,
     /// The most tokens it lets the model write in all its answers together, if it says.
     pub(crate) max_output_tokens: Option<u64>,
+    /// How many answers it asks for, if several.
+    pub(crate) n_answers: Option<u64>,
     /// Whether it asks for the answer piece by piece.
     pub(crate) streamed: bool,
     /// Images, sound and documents in it, which cost by their content and not by their length.

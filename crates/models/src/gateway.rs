@@ -11,8 +11,9 @@ use tokio::{
 use warren_env::Env;
 
 use crate::{
-    CONVERSATION_HEADER, Caller, Exchange, Feature, Format, Limits, Options, SetupError, Timeouts,
-    Unaffordable, UpstreamOptions,
+    CONVERSATION_HEADER, Caller, Exchange, Feature, Format, Limits, ModelLists, Options, SetupError,
+    Timeouts, Unaffordable, UpstreamOptions,
+    allowed::{self, AllowedModels},
     attempts::Attempts,
     call::{Books, Call},
     estimate::Estimate,
@@ -34,6 +35,7 @@ pub struct Gateway {
 
 struct Inner {
     upstreams: Upstreams,
+    models: ModelLists,
     books: Books,
     timeouts: Timeouts,
     limits: Limits,
@@ -68,8 +70,17 @@ impl Gateway {
     /// # Errors
     /// When a provider's address or key cannot be right, or the program installed no TLS provider.
     pub fn new(options: Options, env: Env) -> Result<Gateway, SetupError> {
-        let Options { anthropic, gemini, openai_chat, openai_responses, prices, timeouts, limits, pace } =
-            options;
+        let Options {
+            anthropic,
+            gemini,
+            openai_chat,
+            openai_responses,
+            models,
+            prices,
+            timeouts,
+            limits,
+            pace,
+        } = options;
         let upstream = |options: UpstreamOptions| Upstream::new(options, &timeouts, pace, &env);
         let upstreams = Upstreams {
             anthropic: upstream(anthropic)?,
@@ -79,7 +90,7 @@ impl Gateway {
         };
         let memory = Memory::new(limits.buffered_bytes);
         let books = Books { env, prices: Arc::new(prices), attempts: Attempts::default() };
-        let inner = Arc::new(Inner { upstreams, books, timeouts, limits, memory });
+        let inner = Arc::new(Inner { upstreams, models, books, timeouts, limits, memory });
         Ok(Gateway { inner, playback: None })
     }
 
@@ -190,7 +201,8 @@ impl Gateway {
             return Ok(played.answer);
         }
         let inspected = format.wire().inspect(route, &body)?;
-        call.asked_for(inspected.model.clone());
+        call.asked_for(allowed::shown(&inspected.model));
+        self.check_models(format, caller, &inspected)?;
         check_granted(caller, &inspected.features)?;
         if route.kind == RouteKind::Generate {
             self.reserve(caller, call, &body, &inspected)?;
@@ -202,6 +214,31 @@ impl Gateway {
         }
         call.sending();
         upstream.call(format, route, &head.headers, body).await
+    }
+
+    /// Checks every model that a request names. The demo model answers to all names, unless the operator has a list: nothing
+    /// leaves the server then.
+    fn check_models(
+        &self,
+        format: Format,
+        caller: &dyn Caller,
+        inspected: &Inspected,
+    ) -> Result<(), Refusal> {
+        let Inner { models, upstreams, .. } = &*self.inner;
+        let models = models.of(format);
+        if upstreams.of(format).is_demo() && matches!(models, AllowedModels::Known { .. }) {
+            return Ok(());
+        }
+        let own = caller.own_models();
+        let named = std::iter::once(&inspected.model).chain(&inspected.other_models);
+        let Some(refused) = named.into_iter().find(|model| !models.allow(model, &own)) else { return Ok(()) };
+        let what = match refused.as_str() {
+            "" => "the request names no model".to_owned(),
+            model => format!("the model `{}` is not allowed here", allowed::shown(model)),
+        };
+        let option = allowed::option_of(format);
+        let message = format!("{what}\nhint: the operator can add a model to `{option}`");
+        Err(Refusal::new(RefusalKind::ModelNotAllowed, message))
     }
 
     /// Asks whoever pays for the most that the call can use.
@@ -252,6 +289,9 @@ fn check_granted(caller: &dyn Caller, features: &[Feature]) -> Result<(), Refusa
         Feature::UrlSources => "images and documents that the provider gets by URL are",
         Feature::StoredFiles => "files stored at the provider are",
         Feature::StoredState => "answers and conversations that the provider keeps are",
+        Feature::DearerService => {
+            "services that cost more than the standard one, such as priority or fast mode, are"
+        }
     };
     Err(Refusal::new(RefusalKind::NotGranted, format!("{what} not granted to this run")))
 }

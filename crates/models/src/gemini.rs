@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Secret,
+    allowed::shown,
     format::{Inspected, Route, RouteKind, ToolOutput, Wire, elements},
     headers,
     meter::Tally,
@@ -45,7 +46,18 @@ impl Wire for GenerateContent {
     fn inspect(&self, route: &Route, body: &[u8]) -> Result<Inspected, Refusal> {
         let (model, verb) = model_and_verb(&route.path).unwrap_or_default();
         let inspected = inspect::inspect(body)?;
-        Ok(Inspected { model: model.to_owned(), streamed: verb == "streamGenerateContent", ..inspected })
+        // The provider goes by the path, but a body that says otherwise is not worth the doubt.
+        let is_other = |named: &&String| named.strip_prefix("models/").unwrap_or(named) != model;
+        if let Some(other) = inspected.other_models.iter().find(is_other) {
+            let message = format!("the path names the model `{model}`, the request names `{}`", shown(other));
+            return Err(Refusal::new(RefusalKind::Invalid, message));
+        }
+        Ok(Inspected {
+            model: model.to_owned(),
+            other_models: Vec::new(),
+            streamed: verb == "streamGenerateContent",
+            ..inspected
+        })
     }
 
     fn request_headers(&self, sandbox: &HeaderMap, key: Option<&Secret>) -> HeaderMap {
@@ -62,7 +74,9 @@ impl Wire for GenerateContent {
         let status = refusal.kind.status();
         let name = match refusal.kind {
             RefusalKind::NoSuchRoute => "NOT_FOUND",
-            RefusalKind::NoRun | RefusalKind::NotGranted => "PERMISSION_DENIED",
+            RefusalKind::NoRun | RefusalKind::NotGranted | RefusalKind::ModelNotAllowed => {
+                "PERMISSION_DENIED"
+            }
             RefusalKind::Invalid | RefusalKind::BrokenOff | RefusalKind::TooLarge => "INVALID_ARGUMENT",
             RefusalKind::Slow => "DEADLINE_EXCEEDED",
             // Not `RESOURCE_EXHAUSTED`: agents take that for a quota that fills up again, and wait for it.

@@ -1,14 +1,19 @@
 //! Looks into a request for what would make the provider fetch things on the server's account, and for what it may cost.
 //!
 //! Reads the body once and keeps only what it finds: a sandbox may send 32 MiB of brackets, and that must not become
-//! gigabytes here. A name given twice in one object is refused, since the provider might believe the other one.
+//! gigabytes here. A name given twice in one object is refused, since the provider might believe the other one;
+//! so is one in another case (`exact.rs`).
+
+mod exact;
 
 use std::{collections::BTreeSet, fmt, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
+
+use self::exact::{Exact, Whole};
 
 use crate::{
     Feature,
@@ -24,7 +29,7 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(body: &'de [u8]) -> Result<T, Refus
     if !body.trim_ascii_start().starts_with(b"{") {
         return Err(unreadable(&"it is not a JSON object"));
     }
-    serde_json::from_slice(body).map_err(|error| unreadable(&error))
+    serde_json::from_slice::<Whole<T>>(body).map(|Whole(request)| request).map_err(|error| unreadable(&error))
 }
 
 /// What is in a part of a request.
@@ -32,11 +37,14 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(body: &'de [u8]) -> Result<T, Refus
 pub(crate) struct Found {
     pub(crate) features: BTreeSet<Feature>,
     pub(crate) media: Media,
+    /// Models that are named in it.
+    pub(crate) models: Vec<String>,
 }
 
 impl Found {
     pub(crate) fn add(&mut self, other: Found) {
         self.features.extend(other.features);
+        self.models.extend(other.models);
         self.media.count += other.media.count;
         self.media.bytes += other.media.bytes;
     }
@@ -77,6 +85,14 @@ pub(crate) struct Address {
     url: Each<Address>,
 }
 
+/// The name of a model.
+#[derive(Deserialize)]
+pub(crate) struct ModelName {}
+
+/// A choice among services of which only those cost no more than the standard one that are known not to.
+#[derive(Deserialize)]
+pub(crate) struct Service {}
+
 /// A number of tokens or answers, however it is written; anything else is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) Option<u64>);
@@ -88,6 +104,29 @@ impl Finds for Encoded {
         // Text that is encoded costs like text.
         if !text.starts_with("data:text/") {
             found.add_media(text);
+        }
+    }
+}
+
+impl Finds for ModelName {
+    fn finds(self, _: &mut Found) {}
+
+    fn finds_in_text(text: &str, found: &mut Found) {
+        found.models.push(text.to_owned());
+    }
+}
+
+impl Finds for Service {
+    fn finds(self, found: &mut Found) {
+        found.features.insert(Feature::DearerService);
+    }
+
+    fn finds_in_text(text: &str, found: &mut Found) {
+        // `auto` is what a request without the field gets, so what it means is the operator's choice at the provider.
+        const STANDARD: [&str; 7] =
+            ["auto", "default", "flex", "global", "standard", "standard_only", "unspecified"];
+        if !STANDARD.contains(&text) {
+            found.features.insert(Feature::DearerService);
         }
     }
 }
@@ -144,7 +183,7 @@ impl<'de, T: Deserialize<'de> + Finds> Visitor<'de> for EachVisitor<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Each<T>, A::Error> {
         let mut each = Each::default();
-        T::deserialize(MapAccessDeserializer::new(object))?.finds(&mut each.found);
+        T::deserialize(Exact(object))?.finds(&mut each.found);
         Ok(each)
     }
 

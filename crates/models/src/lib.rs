@@ -11,6 +11,7 @@
 
 mod gateway;
 
+mod allowed;
 mod attempts;
 mod budget;
 mod call;
@@ -41,6 +42,7 @@ mod replay;
 
 mod egress;
 
+pub use allowed::{AllowedModels, ModelLists, ModelPattern, ModelPatternError};
 pub use budget::{Budget, BudgetLimits, Charge, Quote, Settlement, Shortage, Unaffordable};
 pub use caller::{Caller, Ending, Exchange, Feature};
 pub use egress::{

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{PriceTable, Secret};
+use crate::{ModelLists, PriceTable, Secret};
 
 const MIB: usize = 1024 * 1024;
 
@@ -17,6 +17,8 @@ pub struct Options {
     pub openai_chat: UpstreamOptions,
     /// Who answers OpenAI's responses.
     pub openai_responses: UpstreamOptions,
+    /// Which models may be asked for.
+    pub models: ModelLists,
     /// What tokens cost.
     pub prices: PriceTable,
     /// How long to wait for what.

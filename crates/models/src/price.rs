@@ -43,6 +43,17 @@ impl Price {
         Self { input, output, cache_read, cache_write: input, cache_write_long: input }
     }
 
+    /// The same prices, all so many times as high.
+    pub(crate) fn times(self, factor: f64) -> Price {
+        Price {
+            input: self.input * factor,
+            output: self.output * factor,
+            cache_read: self.cache_read * factor,
+            cache_write: self.cache_write * factor,
+            cache_write_long: self.cache_write_long * factor,
+        }
+    }
+
     /// What so many tokens cost at most, whatever a cache does.
     pub(crate) fn most(&self, input: u64, output: u64) -> f64 {
         let dearest =

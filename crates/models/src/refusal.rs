@@ -21,6 +21,8 @@ pub enum RefusalKind {
     NoRun,
     /// The request asks for what the run was not granted.
     NotGranted,
+    /// The request names a model that is not on the list.
+    ModelNotAllowed,
     /// The request is not what the format says.
     Invalid,
     /// The sandbox left before its request was whole, so nobody reads this.
@@ -61,9 +63,11 @@ impl RefusalKind {
         match self {
             RefusalKind::NoSuchRoute => StatusCode::NOT_FOUND,
             RefusalKind::NoRun => StatusCode::FORBIDDEN,
-            RefusalKind::NotGranted | RefusalKind::Invalid | RefusalKind::BrokenOff => {
-                StatusCode::BAD_REQUEST
-            }
+            // Not 404: agents take that for a model that is gone, and hide the message that says which option allows it.
+            RefusalKind::NotGranted
+            | RefusalKind::ModelNotAllowed
+            | RefusalKind::Invalid
+            | RefusalKind::BrokenOff => StatusCode::BAD_REQUEST,
             RefusalKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             RefusalKind::Slow => StatusCode::REQUEST_TIMEOUT,
             RefusalKind::BudgetSpent | RefusalKind::NoPrice => StatusCode::PAYMENT_REQUIRED,

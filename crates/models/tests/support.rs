@@ -36,6 +36,7 @@ pub(crate) struct Bench {
 struct Sandbox {
     run: Option<RunId>,
     granted: Vec<Feature>,
+    own_models: Vec<String>,
     budget: Option<Arc<Mutex<Budget>>>,
     ended: mpsc::Sender<Exchange>,
 }
@@ -57,7 +58,13 @@ impl Bench {
         let gateway = Gateway::new(options, env).expect("a gateway");
         // Larger than the number of calls of any test; when full, calls would wait.
         let (sender, ended) = mpsc::channel(64);
-        let caller = Sandbox { run: Some(RUN), granted: Vec::new(), budget: None, ended: sender };
+        let caller = Sandbox {
+            run: Some(RUN),
+            granted: Vec::new(),
+            own_models: Vec::new(),
+            budget: None,
+            ended: sender,
+        };
         Self { gateway, tasks: Tasks::new(), format: Format::Anthropic, caller: Arc::new(caller), ended }
     }
 
@@ -69,6 +76,11 @@ impl Bench {
 
     pub(crate) fn granting(mut self, granted: &[Feature]) -> Self {
         Arc::make_mut(&mut self.caller).granted = granted.to_vec();
+        self
+    }
+
+    pub(crate) fn told_to_use(mut self, model: &str) -> Self {
+        Arc::make_mut(&mut self.caller).own_models.push(model.to_owned());
         self
     }
 
@@ -120,6 +132,10 @@ impl Caller for Sandbox {
 
     fn granted(&self, feature: Feature) -> bool {
         self.granted.contains(&feature)
+    }
+
+    fn own_models(&self) -> Vec<String> {
+        self.own_models.clone()
     }
 
     fn reserve(&self, run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use crate::{
     Feature,
     format::Inspected,
-    inspect::{Count, Each, Encoded, Finds, Found, read},
+    inspect::{Count, Each, Encoded, Finds, Found, Service, read},
     refusal::Refusal,
 };
 
@@ -23,10 +23,15 @@ pub(crate) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
         .features
         .extend(request.mcp_servers.filter(|servers| !servers.is_empty()).map(|_| Feature::RemoteMcp));
     found.note(request.container, Feature::Containers);
+    found.add(request.service_tier.found);
+    found.add(request.speed.found);
+    found.add(request.inference_geo.found);
     Ok(Inspected {
         model: request.model.unwrap_or_default(),
+        other_models: Vec::new(),
         features: found.features.into_iter().collect(),
         max_output_tokens: request.max_tokens.0,
+        n_answers: None,
         streamed: request.stream.unwrap_or(false),
         media: found.media,
     })
@@ -50,6 +55,14 @@ struct Request {
     mcp_servers: Option<Vec<IgnoredAny>>,
     #[serde(default)]
     container: Option<IgnoredAny>,
+    #[serde(default)]
+    service_tier: Each<Service>,
+    /// Fast mode costs several times as much.
+    #[serde(default)]
+    speed: Each<Service>,
+    /// A chosen region costs more than any.
+    #[serde(default)]
+    inference_geo: Each<Service>,
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,6 @@
 use super::Estimate;
 use crate::{
-    Charge, Price, Quote,
+    Charge, Feature, Price, Quote,
     format::{Inspected, Media},
 };
 
@@ -58,4 +58,17 @@ fn an_answer_that_does_not_tell_is_charged_by_what_was_seen_of_it() {
     let at_once = estimate("123", &asking(Some(100), false));
     assert_eq!(at_once.untold(40, true).tokens, 1 + 10);
     assert_eq!(at_once.untold(0, false).tokens, 1 + 100, "it may have been written whole");
+}
+
+#[test]
+fn dearer_service_is_reserved_at_the_price_of_the_dearest() {
+    let inspected = Inspected { features: vec![Feature::DearerService], ..asking(Some(10), true) };
+    let quote = estimate("123456789", &inspected).quote("m");
+    assert_eq!((quote.input, quote.most), (charge(18.0, 3), charge(618.0, 13)));
+}
+
+#[test]
+fn several_answers_without_a_limit_may_each_be_the_longest() {
+    let inspected = Inspected { model: "gpt-4o".to_owned(), n_answers: Some(3), ..Inspected::default() };
+    assert_eq!(Estimate::new(b"", &inspected, None).quote("gpt-4o").most.tokens, 3 * 16_384);
 }

@@ -13,7 +13,7 @@ use serde::{
 use crate::{
     Feature,
     format::Inspected,
-    inspect::{Count, Each, Encoded, Finds, Found, read},
+    inspect::{Count, Each, Encoded, Finds, Found, ModelName, Service, read},
     refusal::Refusal,
 };
 
@@ -24,9 +24,12 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
     let answers = config.candidate_count.0.unwrap_or(1).max(1);
     let mut found = Found::default();
     request.finds(&mut found);
+    found.add(config.service_tier.found);
     Ok(Inspected {
+        other_models: found.models,
         features: found.features.into_iter().collect(),
         max_output_tokens: config.max_output_tokens.0.map(|tokens| tokens.saturating_mul(answers)),
+        n_answers: config.candidate_count.0,
         media: found.media,
         ..Inspected::default()
     })
@@ -34,6 +37,11 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
 
 #[derive(Deserialize)]
 struct Request {
+    /// The path counts; a counted request names its model once more.
+    #[serde(default)]
+    model: Each<ModelName>,
+    #[serde(default, rename = "serviceTier", alias = "service_tier")]
+    service_tier: Each<LoudService>,
     #[serde(default)]
     contents: Each<Content>,
     #[serde(default, rename = "systemInstruction", alias = "system_instruction")]
@@ -55,6 +63,8 @@ struct Config {
     max_output_tokens: Count,
     #[serde(default, rename = "candidateCount", alias = "candidate_count")]
     candidate_count: Count,
+    #[serde(default, rename = "serviceTier", alias = "service_tier")]
+    service_tier: Each<LoudService>,
 }
 
 #[derive(Deserialize)]
@@ -82,16 +92,33 @@ struct Blob {
     data: Each<Encoded>,
 }
 
+/// The same choice as elsewhere, which may be written as the name of a constant, such as `SERVICE_TIER_STANDARD`.
+#[derive(Deserialize)]
+struct LoudService {}
+
 /// The kinds of tools in one entry of the list; an entry can hold several.
 struct Tool(Found);
 
 impl Finds for Request {
     fn finds(self, found: &mut Found) {
+        found.add(self.model.found);
+        found.add(self.service_tier.found);
         found.add(self.contents.found);
         found.add(self.system_instruction.found);
         found.add(self.tools.found);
         found.note(self.cached_content, Feature::StoredFiles);
         found.add(self.generate_content_request.found);
+    }
+}
+
+impl Finds for LoudService {
+    fn finds(self, found: &mut Found) {
+        Service {}.finds(found);
+    }
+
+    fn finds_in_text(text: &str, found: &mut Found) {
+        let text = text.to_ascii_lowercase();
+        Service::finds_in_text(text.strip_prefix("service_tier_").unwrap_or(&text), found);
     }
 }
 

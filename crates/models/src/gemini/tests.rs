@@ -70,6 +70,28 @@ fn the_model_is_in_the_path() {
 }
 
 #[test]
+fn request_that_names_another_model_than_its_path_is_refused() {
+    let route = routed(Method::POST, "/v1beta/models/gemini-2.5-pro:countTokens").expect("a route");
+    let inspect =
+        |body: &str| GenerateContent.inspect(&route, body.as_bytes()).map_err(|refusal| refusal.kind);
+    for body in [
+        r#"{"model":"models/gemini-2.5-pro"}"#,
+        r#"{"model":"gemini-2.5-pro"}"#,
+        r#"{"generateContentRequest":{"model":"models/gemini-2.5-pro"}}"#,
+    ] {
+        assert!(inspect(body).is_ok(), "{body}");
+    }
+    for body in [
+        r#"{"model":"models/other"}"#,
+        r#"{"model":"models/models/gemini-2.5-pro"}"#,
+        r#"{"generateContentRequest":{"model":"models/other"}}"#,
+        r#"{"model":"gemini-2.5-pro","Model":"other"}"#,
+    ] {
+        assert_eq!(inspect(body), Err(RefusalKind::Invalid), "{body}");
+    }
+}
+
+#[test]
 fn only_what_is_accepted_and_the_real_key_go_to_the_provider() {
     let sandbox = map(&[
         ("x-goog-api-key", "placeholder"),

@@ -5,7 +5,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use crate::{
     Feature,
     format::Inspected,
-    inspect::{Address, Count, Each, Encoded, Finds, Found, read},
+    inspect::{Address, Count, Each, Encoded, Finds, Found, ModelName, Service, read},
     refusal::Refusal,
 };
 
@@ -15,6 +15,9 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
     let mut found = request.tools.found;
     found.add(request.messages.found);
     found.note(request.web_search_options, Feature::ServerTools);
+    found.note(request.plugins, Feature::ServerTools);
+    found.add(request.service_tier.found);
+    found.add(request.models.found);
     if request.store == Some(true) {
         found.features.insert(Feature::StoredState);
     }
@@ -22,8 +25,10 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
     let each = request.max_completion_tokens.0.max(request.max_tokens.0);
     Ok(Inspected {
         model: request.model.unwrap_or_default(),
+        other_models: found.models,
         features: found.features.into_iter().collect(),
         max_output_tokens: each.map(|tokens| tokens.saturating_mul(answers)),
+        n_answers: request.n.0,
         streamed: request.stream.unwrap_or(false),
         media: found.media,
     })
@@ -33,6 +38,9 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
 struct Request {
     #[serde(default)]
     model: Option<String>,
+    /// Routers of models take those from here that answer if the first one does not.
+    #[serde(default)]
+    models: Each<ModelName>,
     #[serde(default)]
     stream: Option<bool>,
     /// How many answers are wanted.
@@ -49,8 +57,13 @@ struct Request {
     messages: Each<Message>,
     #[serde(default)]
     web_search_options: Option<IgnoredAny>,
+    /// What routers of models do by themselves, such as web search.
+    #[serde(default)]
+    plugins: Option<IgnoredAny>,
     #[serde(default)]
     store: Option<bool>,
+    #[serde(default)]
+    service_tier: Each<Service>,
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use crate::{
     Feature,
     format::Inspected,
-    inspect::{Address, Count, Each, Encoded, Finds, Found, read},
+    inspect::{Address, Count, Each, Encoded, Finds, Found, ModelName, Service, read},
     refusal::Refusal,
 };
 
@@ -17,6 +17,9 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
     let request: Request = read(body)?;
     let mut found = request.tools.found;
     found.add(request.input.found);
+    found.add(request.models.found);
+    found.note(request.plugins, Feature::ServerTools);
+    found.add(request.service_tier.found);
     found.note(request.previous_response_id, Feature::StoredState);
     found.note(request.conversation, Feature::StoredState);
     found.note(request.prompt, Feature::StoredState);
@@ -25,8 +28,10 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
     }
     Ok(Inspected {
         model: request.model.unwrap_or_default(),
+        other_models: found.models,
         features: found.features.into_iter().collect(),
         max_output_tokens: request.max_output_tokens.0,
+        n_answers: None,
         streamed: request.stream.unwrap_or(false),
         media: found.media,
     })
@@ -36,6 +41,9 @@ pub(super) fn inspect(body: &[u8]) -> Result<Inspected, Refusal> {
 struct Request {
     #[serde(default)]
     model: Option<String>,
+    /// Routers of models take those from here that answer if the first one does not.
+    #[serde(default)]
+    models: Each<ModelName>,
     #[serde(default)]
     stream: Option<bool>,
     #[serde(default)]
@@ -51,6 +59,11 @@ struct Request {
     /// A prompt that is kept at the provider.
     #[serde(default)]
     prompt: Option<IgnoredAny>,
+    /// What routers of models do by themselves, such as web search.
+    #[serde(default)]
+    plugins: Option<IgnoredAny>,
+    #[serde(default)]
+    service_tier: Each<Service>,
     #[serde(default)]
     store: Option<bool>,
     /// The answer is made while nobody listens, so nobody could meter it.

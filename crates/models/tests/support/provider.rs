@@ -28,6 +28,14 @@ impl Provider {
         format!("http://{}", self.listener.local_addr().expect("an address"))
     }
 
+    /// Whether nobody connected that was not received: connections are accepted in their order, and the next is the test's.
+    pub(crate) async fn received_nothing(&self) -> bool {
+        let own =
+            TcpStream::connect(self.listener.local_addr().expect("an address")).await.expect("connected");
+        let (_, next) = self.listener.accept().await.expect("a connection");
+        own.local_addr().expect("an address") == next
+    }
+
     /// The next call, read whole.
     pub(crate) async fn receive(&self) -> Received {
         let (mut stream, _) = self.listener.accept().await.expect("a connection");

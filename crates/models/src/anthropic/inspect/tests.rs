@@ -73,6 +73,11 @@ fn what_can_be_read_two_ways_is_refused() {
         r#"{"model":"m","container":null,"container":"c"}"#,
         r#"{"model":"m","messages":[{"content":[{"type":"image","source":{"type":"base64","type":"url"}}]}]}"#,
         r#"{"model":7}"#,
+        r#"{"model":"m","model":"other"}"#,
+        r#"{"model":"m","mod\u0065l":"other"}"#,
+        r#"{"model":"m","Model":"other"}"#,
+        r#"{"model":"m","Speed":"fast"}"#,
+        r#"{"model":"m","messages":[{"content":[{"type":"image","Source":{"type":"url"}}]}]}"#,
     ] {
         assert_eq!(
             inspect(body.as_bytes()).map_err(|refusal| refusal.kind),
@@ -92,10 +97,35 @@ fn what_a_call_may_cost_is_read_too() {
         {"type":"document","source":{"type":"text","data":"words cost by their length"}}]}]}"#;
     let expected = Inspected {
         model: "m".to_owned(),
-        features: Vec::new(),
         max_output_tokens: Some(64),
         streamed: true,
         media: Media { count: 1, bytes: 8 },
+        ..Inspected::default()
     };
     assert_eq!(inspect(body.as_bytes()), Ok(expected));
+}
+
+#[test]
+fn service_that_costs_more_than_the_standard_one_is_found() {
+    for fields in [
+        r#""service_tier":"auto""#,
+        r#""service_tier":"standard_only""#,
+        r#""service_tier":null,"speed":null"#,
+        r#""speed":"standard""#,
+        r#""inference_geo":"global""#,
+    ] {
+        check(&format!(r#"{{"model":"m",{fields}}}"#), &[]);
+    }
+    for fields in [
+        r#""service_tier":"priority""#,
+        r#""service_tier":"Auto""#,
+        r#""service_tier":["priority"]"#,
+        r#""service_tier":{}"#,
+        r#""speed":"fast""#,
+        r#""speed":"f\u0061st""#,
+        r#""speed":"something_new""#,
+        r#""inference_geo":"us""#,
+    ] {
+        check(&format!(r#"{{"model":"m",{fields}}}"#), &[Feature::DearerService]);
+    }
 }

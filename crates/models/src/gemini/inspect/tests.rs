@@ -85,8 +85,29 @@ fn what_a_call_may_cost_is_read_too() {
         "generation_config":{"max_output_tokens":"100","candidateCount":3}}"#;
     let expected = Inspected {
         max_output_tokens: Some(300),
+        n_answers: Some(3),
         media: Media { count: 1, bytes: 8 },
         ..Inspected::default()
     };
     assert_eq!(inspect(body.as_bytes()), Ok(expected));
+}
+
+#[test]
+fn service_that_costs_more_than_the_standard_one_is_found() {
+    for body in [
+        r#"{"serviceTier":"flex"}"#,
+        r#"{"service_tier":"STANDARD"}"#,
+        r#"{"service_tier":"SERVICE_TIER_UNSPECIFIED"}"#,
+        r#"{"generationConfig":{"serviceTier":"SERVICE_TIER_FLEX"}}"#,
+    ] {
+        check(body, &[]);
+    }
+    for body in [
+        r#"{"serviceTier":"priority"}"#,
+        r#"{"service_tier":"SERVICE_TIER_PRIORITY"}"#,
+        r#"{"generationConfig":{"service_tier":"priority"}}"#,
+        r#"{"generateContentRequest":{"serviceTier":"priority"}}"#,
+    ] {
+        check(body, &[Feature::DearerService]);
+    }
 }

@@ -57,6 +57,8 @@ fn what_can_be_read_two_ways_is_refused() {
         "",
         "[]",
         r#"{"model":"m","store":false,"store":true}"#,
+        r#"{"model":"m","model":"other"}"#,
+        r#"{"model":"m","MODEL":"other"}"#,
         r#"{"model":"m","messages":[{"content":[{"image_url":{"url":"data:,","url":"http://x"}}]}]}"#,
     ] {
         let kind = inspect(body.as_bytes()).map_err(|refusal| refusal.kind);
@@ -72,10 +74,31 @@ fn what_a_call_may_cost_is_read_too() {
             {"type":"file","file":{"file_data":"data:text/plain;base64,aGVsbG8="}}]}]}"#;
     let expected = Inspected {
         model: "m".to_owned(),
-        features: Vec::new(),
         max_output_tokens: Some(100),
+        n_answers: Some(2),
         streamed: true,
         media: Media { count: 2, bytes: 38 },
+        ..Inspected::default()
     };
     assert_eq!(inspect(body.as_bytes()), Ok(expected));
+}
+
+#[test]
+fn service_that_costs_more_than_the_standard_one_is_found() {
+    for tier in ["auto", "default", "flex"] {
+        check(&format!(r#""service_tier":"{tier}""#), &[]);
+    }
+    for tier in ["priority", "scale", "fast", "Default", "something_new"] {
+        check(&format!(r#""service_tier":"{tier}""#), &[Feature::DearerService]);
+    }
+}
+
+#[test]
+fn models_for_a_router_to_choose_from_are_read_and_its_plugins_are_tools() {
+    let inspected = inspect(br#"{"model":"m","models":["a","b"]}"#).expect("read");
+    assert_eq!(
+        (inspected.model.as_str(), inspected.other_models),
+        ("m", vec!["a".to_owned(), "b".to_owned()])
+    );
+    check(r#""plugins":[{"id":"web"}]"#, &[Feature::ServerTools]);
 }

@@ -124,3 +124,23 @@ fn what_a_call_may_cost_is_read_too() {
     };
     assert_eq!(inspect(body.as_bytes()), Ok(expected));
 }
+
+#[test]
+fn service_that_costs_more_than_the_standard_one_is_found() {
+    for tier in ["auto", "default", "flex"] {
+        check(&format!(r#""service_tier":"{tier}""#), &[]);
+    }
+    for tier in ["priority", "scale", "fast", "Default", "something_new"] {
+        check(&format!(r#""service_tier":"{tier}""#), &[Feature::DearerService]);
+    }
+}
+
+#[test]
+fn models_for_a_router_to_choose_from_are_read_and_its_plugins_are_tools() {
+    let inspected = inspect(br#"{"model":"m","models":["a","b"]}"#).expect("read");
+    assert_eq!(
+        (inspected.model.as_str(), inspected.other_models),
+        ("m", vec!["a".to_owned(), "b".to_owned()])
+    );
+    check(r#""plugins":[{"id":"web"}]"#, &[Feature::ServerTools]);
+}
