@@ -17,6 +17,7 @@ mod workspace;
 
 mod bench;
 mod codegen;
+mod lock_agents;
 mod record;
 mod test;
 mod tidy;
@@ -44,6 +45,8 @@ enum Verb {
     Tidy,
     /// Writes the generated files anew.
     Codegen(codegen::Args),
+    /// Writes the hashes of agents' packages anew, after a pinned version was changed.
+    LockAgents(lock_agents::Args),
     /// Runs a real agent against the demo model and keeps what it said as a recording for the tests.
     Record(record::Args),
     /// Measures, and prints one table.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Verb::Test(args) => test::run(&args),
         Verb::Tidy => tidy::run(),
         Verb::Codegen(args) => codegen::run(&args),
+        Verb::LockAgents(args) => lock_agents::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Bench(args) => bench::run(&args),
         Verb::Guard(args) => test::guard(&args),

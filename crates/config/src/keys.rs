@@ -270,6 +270,12 @@ pub const KEYS: &[Key] = &[
         "The npm registry that agents' programs come from. If it is not set, `NPM_CONFIG_REGISTRY` of the environment is taken.",
     ),
     key(
+        "agents.allow_http_registry",
+        Kind::Boolean,
+        "Whether agents' programs may come from a registry by plain HTTP that is not on this machine. Packages are verified by \
+         the hashes that Warren was released with all the same; who listens on the network sees which are installed.",
+    ),
+    key(
         "agents.cache_directory",
         Kind::Path,
         "A directory in which downloaded packages are kept, so that they are downloaded once for several data directories. \

@@ -136,7 +136,12 @@ raw! {
 
 raw! {
     /// `[agents]`
-    RawAgents { directory: Option<PathBuf>, registry: Option<String>, cache_directory: Option<PathBuf>, }
+    RawAgents {
+        directory: Option<PathBuf>,
+        registry: Option<String>,
+        allow_http_registry: Option<bool>,
+        cache_directory: Option<PathBuf>,
+    }
 }
 
 raw! {

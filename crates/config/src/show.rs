@@ -55,6 +55,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("egress.allow_private", list(&config.egress.allow_private)),
         ("agents.directory", path(&config.agents.directory)),
         ("agents.registry", quoted(without_password(config.agents.registry.expose()))),
+        ("agents.allow_http_registry", config.agents.allow_http_registry.to_string()),
         ("agents.cache_directory", config.agents.cache_directory.as_deref().map(path).unwrap_or_default()),
     ]
     .into_iter()

@@ -91,8 +91,9 @@ async fn download(
     }
     file.flush().await.map_err(failed)?;
     tell(received);
-    if hasher.finish() != Some(package.integrity) {
-        return Err(InstallError::Integrity { package: package.id.to_string() });
+    let found = hasher.finish();
+    if found != Some(package.integrity) {
+        return Err(InstallError::integrity(&package.id, package.integrity, found));
     }
     draft.persist(path).map_err(|error| failed(error.error))
 }
@@ -139,8 +140,9 @@ fn open_blocking(
     let mut reader = Hashing::new(BufReader::with_capacity(256 * 1024, file), Box::new(passed));
     let unpacked = unpack(&mut reader, root, limits);
     // A wrong hash explains whatever else went wrong.
-    if reader.finish().map_err(cannot_read)? != Some(package.integrity) {
-        return Err(InstallError::Integrity { package: package.id.to_string() });
+    let found = reader.finish().map_err(cannot_read)?;
+    if found != Some(package.integrity) {
+        return Err(InstallError::integrity(&package.id, package.integrity, found));
     }
     unpacked.map_err(|error| match error {
         UnpackError::Package(problem) => InstallError::Package { package: package.id.to_string(), problem },

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::{integrity::Integrity, registry::PackageId};
+
 /// What cannot be told in more detail.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -45,11 +47,37 @@ pub enum InstallError {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// The package is not what its description says.
-    #[error("`{package}` is not what the registry says it is: its hash is another one")]
+    /// A registry's address that is not used.
+    #[error("the registry `{address}` is refused: {problem}")]
+    Address {
+        /// Scheme, host and port.
+        address: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A lock file that was compiled in makes no sense.
+    #[error("the lock file of `{name}` cannot be used: {problem}")]
+    Lock {
+        /// The agent, or the template.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// No hash of the package is known, so it cannot be verified.
+    #[error("no hash of `{package}` was shipped with this Warren")]
+    Unpinned {
+        /// The package and its version.
+        package: String,
+    },
+    /// The package is not the one that was pinned.
+    #[error("`{package}` has the wrong hash: expected {expected}, found {found}")]
     Integrity {
         /// The package and its version.
         package: String,
+        /// The hash that was shipped with Warren.
+        expected: String,
+        /// The hash of what the registry has.
+        found: String,
     },
     /// The package has something in it that must not be written.
     #[error("`{package}` cannot be unpacked: {problem}")]
@@ -85,6 +113,14 @@ pub enum InstallError {
 }
 
 impl InstallError {
+    pub(crate) fn integrity(package: &PackageId, expected: Integrity, found: Option<Integrity>) -> Self {
+        InstallError::Integrity {
+            package: package.to_string(),
+            expected: expected.to_string(),
+            found: found.map_or_else(|| "none".to_owned(), |found| found.to_string()),
+        }
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
@@ -96,9 +132,17 @@ impl InstallError {
             InstallError::Registry { .. } => {
                 Some("see that this machine reaches the registry that `agents.registry` names, and try again")
             }
-            InstallError::Integrity { .. } => {
-                Some("try again; if it stays so, do not trust the registry that `agents.registry` names")
-            }
+            InstallError::Integrity { .. } => Some(
+                "try again; if it stays so, do not trust the registry that `agents.registry` names: it serves another \
+                 package than the one this Warren was released with",
+            ),
+            InstallError::Address { .. } => Some(
+                "write an address with `https://` in `agents.registry`; if you trust the network to the registry, set \
+                 `agents.allow_http_registry = true`: packages are verified by their hashes all the same",
+            ),
+            InstallError::Lock { .. } | InstallError::Unpinned { .. } => Some(
+                "this Warren was built wrongly: get another build, or run `cargo xtask lock-agents` and build it",
+            ),
             InstallError::Python { .. } => Some(
                 "see that `python3 -m pip` works and reaches its index, or leave it out with `--no-python`",
             ),

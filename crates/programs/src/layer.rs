@@ -4,23 +4,20 @@
 //! The lock file beside this crate names each package with its hash, so nothing is resolved and nothing is run.
 
 use std::{
-    collections::BTreeMap,
     fs::{self, Permissions},
     io,
     os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
-
 use crate::{
     InstallError, Installed, InstalledPackage, Programs, Progress, RemoveError, Report,
     archive::make_runnable,
-    integrity::{Hasher, Integrity},
+    integrity::Hasher,
+    lock::{Lock, Placed},
     place::{Held, Place, make_directory, remove_if_there},
     plan::{Part, Platform},
     python,
-    registry::{PackageId, Registry},
 };
 
 /// The name of its directory, beside those of agents.
@@ -46,32 +43,6 @@ impl Python {
     fn is_met_by(self, installed: &Installed) -> bool {
         self == Python::Without || installed.python_packages().is_some() || python::interpreter().is_none()
     }
-}
-
-#[derive(Deserialize)]
-struct Lock {
-    packages: BTreeMap<String, Locked>,
-}
-
-/// A package as `package-lock.json` names it, by its place.
-#[derive(Deserialize)]
-struct Locked {
-    version: Option<String>,
-    integrity: Option<String>,
-    /// The processors it is for; all if there are none.
-    #[serde(default)]
-    cpu: Vec<String>,
-    /// Its programs, by name.
-    #[serde(default)]
-    bin: BTreeMap<String, String>,
-}
-
-/// A package that belongs to the layer on this machine.
-struct Wanted {
-    id: PackageId,
-    integrity: Integrity,
-    directory: String,
-    bin: BTreeMap<String, String>,
 }
 
 impl Installed {
@@ -145,19 +116,19 @@ impl Programs {
         report: &Report,
         held: &Held,
     ) -> Result<Installed, InstallError> {
-        let registry = self.registry(NAME)?;
+        let registry = self.registry()?;
         let downloads = self.downloads(draft)?;
         let (mut packages, mut size_bytes) = (Vec::new(), 0);
-        for wanted in wanted(LOCK, &Platform::this())? {
-            report(Progress::Resolving { package: wanted.id.to_string() });
-            let part = part(&wanted, &registry).await?;
+        for placed in Lock::parse(NAME, LOCK)?.placed(&Platform::this())? {
+            report(Progress::Resolving { package: placed.pinned.id.to_string() });
+            let part = Part::locate(&placed, &registry).await?;
             size_bytes += self.unpack(&part, &registry, &downloads, draft, report, held).await?;
-            link_programs(draft, &wanted)
+            link_programs(draft, &placed)
                 .map_err(|source| InstallError::Write { path: draft.join(NODE), source })?;
             packages.push(InstalledPackage {
-                name: wanted.id.name,
-                version: wanted.id.version,
-                integrity: wanted.integrity.to_string(),
+                name: placed.pinned.id.name,
+                version: placed.pinned.id.version,
+                integrity: placed.pinned.integrity.to_string(),
             });
         }
         if python == Python::IfThere {
@@ -189,38 +160,14 @@ impl Programs {
     }
 }
 
-/// The packages of a lock file that are for this machine.
-fn wanted(lock: &str, platform: &Platform) -> Result<Vec<Wanted>, InstallError> {
-    let broken = |problem| InstallError::Document { package: NAME.to_owned(), problem };
-    let lock: Lock = serde_json::from_str(lock).map_err(|_| broken("it is no lock file"))?;
-    let cpu = platform.name.rsplit('-').next().unwrap_or_default();
-    let is_ours = |locked: &Locked| locked.cpu.is_empty() || locked.cpu.iter().any(|name| name == cpu);
-    let packages = lock.packages.into_iter().filter(|(at, locked)| !at.is_empty() && is_ours(locked));
-    let wanted = packages.map(|(directory, locked)| {
-        let name = directory.rsplit("node_modules/").next().unwrap_or_default().to_owned();
-        let version = locked.version.ok_or_else(|| broken("a package has no version"))?;
-        let integrity = locked.integrity.as_deref().and_then(Integrity::parse);
-        let integrity = integrity.ok_or_else(|| broken("a package has no SHA-512"))?;
-        Ok(Wanted { id: PackageId { name, version }, integrity, directory, bin: locked.bin })
-    });
-    wanted.collect()
-}
-
-/// Where the registry has it is the registry's to say; what it is, is not.
-async fn part(wanted: &Wanted, registry: &Registry) -> Result<Part, InstallError> {
-    let mut package = registry.describe(&wanted.id).await?;
-    package.integrity = wanted.integrity;
-    Ok(Part { package, directory: wanted.directory.clone() })
-}
-
 /// Makes a package's programs what npm would find.
-fn link_programs(draft: &Path, wanted: &Wanted) -> io::Result<()> {
+fn link_programs(draft: &Path, placed: &Placed) -> io::Result<()> {
     let bin = draft.join(NODE).join(".bin");
-    for (name, file) in &wanted.bin {
+    for (name, file) in &placed.bin {
         make_directory(&bin)?;
-        let inside = wanted.directory.trim_start_matches("node_modules/");
+        let inside = placed.directory.trim_start_matches("node_modules/");
         symlink(format!("../{inside}/{}", file.trim_start_matches("./")), bin.join(name))?;
-        make_runnable(&draft.join(&wanted.directory).join(file))?;
+        make_runnable(&draft.join(&placed.directory).join(file))?;
     }
     Ok(())
 }
@@ -248,31 +195,24 @@ fn open_up(directory: &Path) -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOCK, Platform, wanted};
+    use super::{LOCK, Lock, NAME, Platform};
 
-    fn names(platform: &'static str) -> Vec<String> {
-        let platform = Platform { name: platform, triple: "t", is_baseline: false };
-        let wanted = wanted(LOCK, &platform).expect("the lock file is right");
-        wanted.into_iter().map(|wanted| wanted.id.name).collect()
+    fn names(platform: &Platform) -> Vec<String> {
+        let lock = Lock::parse(NAME, LOCK).expect("the lock file is right");
+        let placed = lock.placed(platform).expect("the lock file is right");
+        placed.into_iter().map(|placed| placed.pinned.id.name).collect()
     }
 
     #[test]
     fn the_lock_file_has_what_an_app_needs_on_each_kind_of_machine_and_nothing_of_the_other() {
-        for (platform, own, other) in [("linux-x64", "x64", "arm64"), ("linux-arm64", "arm64", "x64")] {
-            let names = names(platform);
+        let [x64, _, arm64] = Platform::ALL;
+        for (platform, own, other) in [(x64, "x64", "arm64"), (arm64, "arm64", "x64")] {
+            let names = names(&platform);
+            let platform = platform.name;
             for name in ["next", "react", "react-dom", "typescript", &format!("@next/swc-linux-{own}-gnu")] {
                 assert!(names.iter().any(|it| it == name), "{platform}: {name}");
             }
             assert!(!names.iter().any(|name| name.contains(other)), "{platform}: {names:?}");
-        }
-    }
-
-    #[test]
-    fn a_package_without_a_strong_hash_is_refused() {
-        let platform = Platform { name: "linux-x64", triple: "t", is_baseline: false };
-        for hash in ["", r#", "integrity": "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=""#] {
-            let lock = format!(r#"{{"packages": {{"node_modules/a": {{"version": "1.0.0"{hash}}}}}}}"#);
-            assert!(wanted(&lock, &platform).is_err(), "{hash}");
         }
     }
 }

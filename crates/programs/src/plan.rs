@@ -1,7 +1,10 @@
 //! Which packages an agent is made of on this machine.
 
+use std::collections::BTreeMap;
+
 use crate::{
     Agent, InstallError, Program,
+    lock::{Lock, Placed},
     registry::{Package, PackageId, Registry},
 };
 
@@ -16,14 +19,29 @@ pub(crate) struct Platform {
     pub(crate) is_baseline: bool,
 }
 
-/// A package, and where in the agent's directory its files go.
+/// A package that the registry has, and where its files go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) package: Package,
     pub(crate) directory: String,
 }
 
+impl Part {
+    /// Asks the registry where a pinned package is.
+    pub(crate) async fn locate(placed: &Placed, registry: &Registry) -> Result<Part, InstallError> {
+        let package = registry.locate(&placed.pinned).await?;
+        Ok(Part { package, directory: placed.directory.clone() })
+    }
+}
+
 impl Platform {
+    /// Every kind of machine that agents are installed on.
+    pub(crate) const ALL: [Platform; 3] = [
+        Platform { name: "linux-x64", triple: "x86_64-unknown-linux-musl", is_baseline: false },
+        Platform { name: "linux-x64", triple: "x86_64-unknown-linux-musl", is_baseline: true },
+        Platform { name: "linux-arm64", triple: "aarch64-unknown-linux-musl", is_baseline: false },
+    ];
+
     /// This machine.
     pub(crate) fn this() -> Platform {
         #[cfg(target_arch = "aarch64")]
@@ -38,34 +56,36 @@ impl Platform {
         return Platform { name: "unknown", triple: "unknown", is_baseline: false };
     }
 
+    /// Its processor, as lock files name it: `x64`.
+    pub(crate) fn cpu(&self) -> &'static str {
+        self.name.rsplit('-').next().unwrap_or_default()
+    }
+
     /// Fills in what differs between machines.
     pub(crate) fn fill(&self, text: &str) -> String {
         text.replace("{platform}", self.name).replace("{triple}", self.triple)
     }
 }
 
-/// Asks the registry what an agent is made of. The part with the program comes first.
-pub(crate) async fn plan(
-    agent: &Agent,
-    platform: &Platform,
-    registry: &Registry,
-) -> Result<Vec<Part>, InstallError> {
-    let id = PackageId { name: agent.package.to_owned(), version: agent.version.to_owned() };
-    let main = registry.describe(&id).await?;
+/// What an agent is made of, by its lock file. The part with the program comes first.
+pub(crate) fn plan(agent: &Agent, platform: &Platform, lock: &Lock) -> Result<Vec<Placed>, InstallError> {
+    let place = |id: String, name: &str, directory: String| match lock.find(name)? {
+        Some(pinned) => Ok(Placed { pinned, directory, bin: BTreeMap::new() }),
+        None => Err(InstallError::Unpinned { package: id }),
+    };
     let mut parts = Vec::new();
-    for (name, directory) in wanted(agent, platform, &main)? {
-        let version = main.optional.get(&name).map(String::as_str).unwrap_or_default();
-        let problem = "it names no exact version of an optional dependency";
-        let id = PackageId::of_dependency(&name, version)
-            .ok_or_else(|| InstallError::Document { package: main.id.to_string(), problem })?;
-        parts.push(Part { package: registry.describe(&id).await?, directory });
+    if matches!(agent.program, Program::Node { .. }) {
+        parts.push(place(format!("{}@{}", agent.package, agent.version), agent.package, String::new())?);
+    }
+    for (name, directory) in wanted(agent, platform, |name| lock.contains(name))? {
+        parts.push(place(name.clone(), &name, directory)?);
     }
     for id in companions(agent, platform) {
-        let directory = format!("node_modules/{}", id.name);
-        parts.push(Part { package: registry.describe(&id).await?, directory });
-    }
-    if matches!(agent.program, Program::Node { .. }) {
-        parts.insert(0, Part { package: main, directory: String::new() });
+        let part = place(id.to_string(), &id.name, format!("node_modules/{}", id.name))?;
+        if part.pinned.id != id {
+            return Err(InstallError::Unpinned { package: id.to_string() });
+        }
+        parts.push(part);
     }
     Ok(parts)
 }
@@ -81,44 +101,41 @@ pub(crate) fn companions<'a>(
         .map(|(name, version)| PackageId { name: platform.fill(name), version: (*version).to_owned() })
 }
 
-/// The optional dependencies to take, and where they go.
-fn wanted(agent: &Agent, platform: &Platform, main: &Package) -> Result<Vec<(String, String)>, InstallError> {
+/// The optional dependencies to take of those that there are, and where they go.
+pub(crate) fn wanted(
+    agent: &Agent,
+    platform: &Platform,
+    is_there: impl Fn(&str) -> bool,
+) -> Result<Vec<(String, String)>, InstallError> {
     let mut wanted = Vec::new();
     if let Program::Native { package, .. } = agent.program {
         let name = platform.fill(package);
         let baseline = format!("{name}-baseline");
         let candidates = if platform.is_baseline { vec![baseline, name] } else { vec![name] };
-        let found = candidates.into_iter().find(|name| main.optional.contains_key(name));
-        let missing =
-            || InstallError::Platform { package: main.id.to_string(), platform: platform.name.to_owned() };
+        let found = candidates.into_iter().find(|name| is_there(name));
+        let missing = || InstallError::Platform {
+            package: format!("{}@{}", agent.package, agent.version),
+            platform: platform.name.to_owned(),
+        };
         wanted.push((found.ok_or_else(missing)?, String::new()));
     }
     let extras = agent.extras.iter().map(|name| platform.fill(name));
     // Where node looks for them.
-    let extras = extras.filter(|name| main.optional.contains_key(name));
+    let extras = extras.filter(|name| is_there(name));
     wanted.extend(extras.map(|name| (name.clone(), format!("node_modules/{name}"))));
     Ok(wanted)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Package, PackageId, Platform, wanted};
-    use crate::{AGENTS, integrity::Hasher};
+    use super::{Platform, wanted};
+    use crate::AGENTS;
 
     const OLD: Platform = Platform { name: "linux-x64", triple: "t", is_baseline: true };
 
-    fn main(optional: &[&str]) -> Package {
-        Package {
-            id: PackageId { name: "main".to_owned(), version: "1.0.0".to_owned() },
-            tarball: String::new(),
-            integrity: Hasher::new().finish().expect("a hash"),
-            optional: optional.iter().map(|name| ((*name).to_owned(), "1.0.0".to_owned())).collect(),
-        }
-    }
-
     fn check(agent: &str, platform: &Platform, optional: &[&str], expect: Option<&[(&str, &str)]>) {
         let agent = AGENTS.iter().find(|row| row.name == agent).expect("in the table");
-        let found = wanted(agent, platform, &main(optional)).ok();
+        let found = wanted(agent, platform, |name| optional.contains(&name)).ok();
         let expect = expect.map(|parts| {
             parts.iter().map(|(name, to)| ((*name).to_owned(), (*to).to_owned())).collect::<Vec<_>>()
         });

@@ -7,10 +7,10 @@ use warren_env::Env;
 use crate::{
     AGENTS, Agent, InstallError, Installed, InstalledPackage, Program, Progress, RemoveError, Report,
     archive,
-    error::BoxError,
+    lock::Lock,
     place::{Held, Place, make_directory, remove_if_there},
     plan::{Part, Platform, companions, plan},
-    registry::{PackageId, Registry},
+    registry::{PackageId, Plain, Registry},
     unpack::Limits,
 };
 
@@ -21,6 +21,8 @@ pub struct Options {
     pub directory: PathBuf,
     /// The npm registry's address.
     pub registry: String,
+    /// Where the registry may be asked by plain HTTP.
+    pub plain: Plain,
     /// Where archives are kept after their use, for others that use the same directory. `None`: nowhere.
     pub cache: Option<PathBuf>,
     /// The agents there are.
@@ -31,7 +33,7 @@ impl Options {
     /// The agents of the table, from `registry` into `directory`, without a cache.
     #[must_use]
     pub fn new(directory: PathBuf, registry: impl Into<String>) -> Self {
-        Self { directory, registry: registry.into(), cache: None, agents: AGENTS }
+        Self { directory, registry: registry.into(), plain: Plain::LoopbackOnly, cache: None, agents: AGENTS }
     }
 }
 
@@ -61,12 +63,17 @@ impl AgentStatus {
     }
 }
 
-/// Whether an installation is what an installation would make now.
+/// Whether an installation is what an installation would make now: made of nothing but pinned packages, too.
 fn is_whole(agent: &Agent, installed: &Installed) -> bool {
-    let is_there = |id: &PackageId| {
-        installed.packages.iter().any(|package| package.name == id.name && package.version == id.version)
+    let Ok(lock) = Lock::of(agent) else { return false };
+    let id = |package: &InstalledPackage| PackageId {
+        name: package.name.clone(),
+        version: package.version.clone(),
     };
-    installed.version == agent.version && companions(agent, &Platform::this()).all(|id| is_there(&id))
+    let is_there = |wanted: &PackageId| installed.packages.iter().any(|package| id(package) == *wanted);
+    installed.version == agent.version
+        && installed.packages.iter().all(|package| lock.allows(&id(package), &package.integrity))
+        && companions(agent, &Platform::this()).all(|id| is_there(&id))
 }
 
 impl Programs {
@@ -153,10 +160,12 @@ impl Programs {
         report: &Report,
         held: &Held,
     ) -> Result<Installed, InstallError> {
-        let whole = format!("{}@{}", agent.package, agent.version);
-        report(Progress::Resolving { package: whole.clone() });
-        let registry = self.registry(&whole)?;
-        let parts = plan(agent, &self.platform, &registry).await?;
+        report(Progress::Resolving { package: format!("{}@{}", agent.package, agent.version) });
+        let registry = self.registry()?;
+        let mut parts = Vec::new();
+        for placed in plan(agent, &self.platform, &Lock::of(agent)?)? {
+            parts.push(Part::locate(&placed, &registry).await?);
+        }
         let downloads = self.downloads(draft)?;
         let mut size_bytes = 0;
         for part in &parts {
@@ -166,10 +175,9 @@ impl Programs {
         self.describe(agent, &parts, draft, size_bytes)
     }
 
-    /// The registry that packages come from; `whole` is what is wanted of it.
-    pub(crate) fn registry(&self, whole: &str) -> Result<Registry, InstallError> {
-        let unusable = |source: BoxError| InstallError::Registry { package: whole.to_owned(), source };
-        Registry::new(&self.options.registry).map_err(unusable)
+    /// The registry that packages come from.
+    pub(crate) fn registry(&self) -> Result<Registry, InstallError> {
+        Registry::new(&self.options.registry, self.options.plain)
     }
 
     /// Where archives are put while something is installed in `draft`.

@@ -1,27 +1,57 @@
 //! The npm registry, as far as an installation needs it.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, net::IpAddr, time::Duration};
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, Response, StatusCode, Url, redirect};
 use serde::Deserialize;
 
-use crate::{InstallError, error::BoxError, integrity::Integrity};
+use crate::{InstallError, error::BoxError, integrity::Integrity, lock::Pinned};
 
 /// The longest description of a package that is read.
 const MAX_DOCUMENT: usize = 4 * 1024 * 1024;
 /// Where descriptions say that tarballs are, whatever registry they were copied to.
 const PUBLIC: &str = "https://registry.npmjs.org";
 
+const PLAIN_HTTP: &str = "it is plain HTTP, which anybody on the way can change";
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Between two pieces of an answer.
 const SILENCE: Duration = Duration::from_secs(60);
+
+/// The most redirects that are followed.
+const MAX_REDIRECTS: usize = 10;
+
+/// Where plain HTTP is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plain {
+    /// On this machine alone.
+    LoopbackOnly,
+    /// Everywhere: the operator trusts the network to the registry.
+    Anywhere,
+}
+
+impl Plain {
+    fn accepts(self, url: &Url) -> bool {
+        let is_loopback = || match url.host_str() {
+            Some("localhost") => true,
+            Some(host) => host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|it| it.is_loopback()),
+            None => false,
+        };
+        match url.scheme() {
+            "https" => true,
+            "http" => self == Plain::Anywhere || is_loopback(),
+            _ => false,
+        }
+    }
+}
 
 /// A registry.
 #[derive(Clone)]
 pub(crate) struct Registry {
     base: String,
+    plain: Plain,
     client: Client,
 }
 
@@ -32,9 +62,18 @@ pub(crate) struct PackageId {
     pub(crate) version: String,
 }
 
-/// What the registry says about a package in one version.
+/// A package that can be downloaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Package {
+    pub(crate) id: PackageId,
+    pub(crate) tarball: String,
+    /// The hash that it must have.
+    pub(crate) integrity: Integrity,
+}
+
+/// What the registry says about a package in one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Description {
     pub(crate) id: PackageId,
     pub(crate) tarball: String,
     pub(crate) integrity: Integrity,
@@ -77,17 +116,43 @@ impl PackageId {
 }
 
 impl Registry {
-    pub(crate) fn new(base: &str) -> Result<Self, BoxError> {
+    pub(crate) fn new(base: &str, plain: Plain) -> Result<Self, InstallError> {
+        let refused = |problem: &'static str| InstallError::Address { address: shown(base), problem };
+        let url = Url::parse(base).map_err(|_| refused("it is not a URL"))?;
+        if !plain.accepts(&url) {
+            return Err(refused(PLAIN_HTTP));
+        }
+        // A registry that is asked by TLS must not send us on to one that is not.
+        let follow = redirect::Policy::custom(move |attempt| {
+            if attempt.previous().len() > MAX_REDIRECTS {
+                attempt.error("too many redirects")
+            } else if plain.accepts(attempt.url()) {
+                attempt.follow()
+            } else {
+                attempt.error(PLAIN_HTTP)
+            }
+        });
         let client = Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(SILENCE)
+            .redirect(follow)
             .user_agent(concat!("warren/", env!("CARGO_PKG_VERSION")))
-            .build()?;
-        Ok(Self { base: base.trim_end_matches('/').to_owned(), client })
+            .build()
+            .map_err(|source| InstallError::Registry { package: shown(base), source: source.into() })?;
+        Ok(Self { base: base.trim_end_matches('/').to_owned(), plain, client })
+    }
+
+    /// Asks where a pinned package is. What the registry says about its content counts for nothing but an early no.
+    pub(crate) async fn locate(&self, pinned: &Pinned) -> Result<Package, InstallError> {
+        let described = self.describe(&pinned.id).await?;
+        if described.integrity != pinned.integrity {
+            return Err(InstallError::integrity(&pinned.id, pinned.integrity, Some(described.integrity)));
+        }
+        Ok(Package { id: pinned.id.clone(), tarball: described.tarball, integrity: pinned.integrity })
     }
 
     /// Reads what the registry says about a package.
-    pub(crate) async fn describe(&self, id: &PackageId) -> Result<Package, InstallError> {
+    pub(crate) async fn describe(&self, id: &PackageId) -> Result<Description, InstallError> {
         // The slash of a scope is part of the name, not of the path.
         let url = format!("{}/{}/{}", self.base, id.name.replace('/', "%2f"), id.version);
         let failed = |source| InstallError::Registry { package: id.to_string(), source };
@@ -98,7 +163,7 @@ impl Registry {
             serde_json::from_slice(&document).map_err(|_| broken("it is not a package's description"))?;
         let integrity = document.dist.integrity.as_deref().and_then(Integrity::parse);
         let integrity = integrity.ok_or_else(|| broken("it has no SHA-512"))?;
-        Ok(Package {
+        Ok(Description {
             id: id.clone(),
             tarball: self.tarball_url(document.dist.tarball),
             integrity,
@@ -122,6 +187,13 @@ impl Registry {
             // Without the address: it may hold a password.
             source: source.without_url().into(),
         };
+        let url = Url::parse(url).map_err(|_| InstallError::Document {
+            package: id.to_string(),
+            problem: "the address of its tarball is not a URL",
+        })?;
+        if !self.plain.accepts(&url) {
+            return Err(InstallError::Address { address: shown(url.as_str()), problem: PLAIN_HTTP });
+        }
         let response = self.client.get(url).send().await.map_err(failed)?;
         if response.status() == StatusCode::NOT_FOUND {
             return Err(InstallError::NotFound { package: id.to_string() });
@@ -135,6 +207,14 @@ impl Registry {
             Some(path) if path.starts_with('/') => format!("{}{path}", self.base),
             _ => tarball,
         }
+    }
+}
+
+/// An address without the password that may be in it.
+fn shown(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(url) => url.origin().ascii_serialization(),
+        Err(_) => "agents.registry".to_owned(),
     }
 }
 
@@ -152,7 +232,7 @@ async fn collect(response: Response) -> Result<Vec<u8>, BoxError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PackageId, Registry};
+    use super::{PackageId, Plain, Registry};
 
     #[test]
     fn a_dependency_is_an_exact_version_maybe_of_a_package_with_another_name() {
@@ -167,9 +247,35 @@ mod tests {
     #[test]
     fn a_copy_of_the_public_registry_is_asked_for_what_it_copied() {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let registry = Registry::new("http://127.0.0.1:4873/npm/").expect("a client");
+        let registry = Registry::new("http://127.0.0.1:4873/npm/", Plain::LoopbackOnly).expect("a client");
         let url = |tarball: &str| registry.tarball_url(tarball.to_owned());
         assert_eq!(url("https://registry.npmjs.org/a/-/a-1.tgz"), "http://127.0.0.1:4873/npm/a/-/a-1.tgz");
         assert_eq!(url("https://cdn.example.org/a-1.tgz"), "https://cdn.example.org/a-1.tgz");
+    }
+
+    #[test]
+    fn plain_http_is_accepted_from_loopback_or_if_the_operator_says_so() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        for url in
+            ["https://npm.example.org", "http://localhost:1", "http://127.3.2.1", "http://[::1]:4873/npm"]
+        {
+            assert!(Registry::new(url, Plain::LoopbackOnly).is_ok(), "{url}");
+        }
+        let plain =
+            ["http://npm.example.org", "http://10.0.0.1", "http://localhost.example.org", "http://0.0.0.0"];
+        for url in plain {
+            assert!(Registry::new(url, Plain::LoopbackOnly).is_err(), "{url}");
+            assert!(Registry::new(url, Plain::Anywhere).is_ok(), "{url}");
+        }
+        for url in ["ftp://127.0.0.1", "file:///x", "npm.example.org", ""] {
+            assert!(Registry::new(url, Plain::Anywhere).is_err(), "{url}");
+        }
+        let error =
+            Registry::new("http://me:hidden@npm.example.org/x", Plain::LoopbackOnly).err().expect("refused");
+        assert_eq!(
+            error.to_string(),
+            "the registry `http://npm.example.org` is refused: it is plain HTTP, which anybody on the way can change"
+        );
+        assert!(error.hint().is_some_and(|hint| hint.contains("agents.allow_http_registry")), "{error:?}");
     }
 }

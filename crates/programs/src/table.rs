@@ -22,6 +22,8 @@ pub struct Agent {
     pub path: &'static [&'static str],
     /// What it is given to show that it runs: it says something and ends.
     pub check: &'static [&'static str],
+    /// The text of its lock file: the hash of every package it is made of. Written by `cargo xtask lock-agents`.
+    pub lock: &'static str,
 }
 
 /// What is started.
@@ -56,6 +58,7 @@ pub const AGENTS: &[Agent] = &[
         companions: &[],
         path: &[],
         check: VERSION,
+        lock: include_str!("../agents/claude-code.json"),
     },
     Agent {
         name: "gemini-cli",
@@ -66,6 +69,7 @@ pub const AGENTS: &[Agent] = &[
         companions: &[],
         path: &[],
         check: VERSION,
+        lock: include_str!("../agents/gemini-cli.json"),
     },
     Agent {
         name: "opencode",
@@ -77,6 +81,7 @@ pub const AGENTS: &[Agent] = &[
         companions: &[("@vscode/ripgrep-{platform}", "1.18.0")],
         path: &["node_modules/@vscode/ripgrep-{platform}/bin"],
         check: VERSION,
+        lock: include_str!("../agents/opencode.json"),
     },
     Agent {
         name: "codex",
@@ -87,6 +92,7 @@ pub const AGENTS: &[Agent] = &[
         companions: &[],
         path: &["vendor/{triple}/codex-path"],
         check: VERSION,
+        lock: include_str!("../agents/codex.json"),
     },
     Agent {
         name: "codex-acp",
@@ -97,6 +103,7 @@ pub const AGENTS: &[Agent] = &[
         companions: &[],
         path: &[],
         check: &["--help"],
+        lock: include_str!("../agents/codex-acp.json"),
     },
 ];
 

@@ -11,15 +11,38 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use registry::{Answer, Registry, package};
+use registry::{Answer, Registry, integrity, package};
 use warren_env::Env;
 use warren_programs::{
     Agent, InstallError, Installed, Options, Program, Programs, Progress, RemoveError, Report,
 };
 
-/// The agents of these tests. Both names of the platform, so that they run on either.
-const AGENTS: &[Agent] = &[
-    Agent {
+/// The packages of these tests, as they should be. Both names of the platform, so that they run on either.
+fn packages() -> [(&'static str, &'static str, &'static str, Vec<u8>); 5] {
+    let program = package(&[("bin/program", 0o644, b"#!/bin/sh\necho hi\n"), ("lib/data", 0o666, b"data")]);
+    [
+        ("@scope/native-linux-x64", "@scope/native", "1.0.0-platform", program.clone()),
+        ("@scope/native-linux-arm64", "@scope/native", "1.0.0-platform", program),
+        ("script", "script", "2.0.0", package(&[("main.js", 0o644, b"1")])),
+        ("extra", "extra", "3.0.0", package(&[("index.js", 0o644, b"2")])),
+        ("@tools/searcher", "@tools/searcher", "4.0.0", package(&[("bin/searcher", 0o755, b"3")])),
+    ]
+}
+
+/// A lock file with these packages, each known under a name.
+fn lock(asked_for: (&str, &str), packages: &[(&str, &str, &str, Vec<u8>)]) -> &'static str {
+    let mut locked = serde_json::json!({"": {"dependencies": {asked_for.0: asked_for.1}}});
+    for (known_as, name, version, tarball) in packages {
+        locked[format!("node_modules/{known_as}")] =
+            serde_json::json!({"name": name, "version": version, "integrity": integrity(tarball)});
+    }
+    let lock = serde_json::json!({"name": "test", "lockfileVersion": 3, "packages": locked});
+    lock.to_string().leak()
+}
+
+/// The agents of these tests, made of exactly these packages.
+fn agents_of(packages: &[(&str, &str, &str, Vec<u8>)]) -> &'static [Agent] {
+    let native = Agent {
         name: "native",
         package: "@scope/native",
         version: "1.0.0",
@@ -28,8 +51,9 @@ const AGENTS: &[Agent] = &[
         companions: &[],
         path: &["bin"],
         check: &["--version"],
-    },
-    Agent {
+        lock: lock(("@scope/native", "1.0.0"), packages),
+    };
+    let script = Agent {
         name: "script",
         package: "script",
         version: "2.0.0",
@@ -38,11 +62,17 @@ const AGENTS: &[Agent] = &[
         companions: &[("@tools/searcher", "4.0.0")],
         path: &[],
         check: &["--version"],
-    },
-];
+        lock: lock(("script", "2.0.0"), packages),
+    };
+    vec![native, script].leak()
+}
+
+fn agents() -> &'static [Agent] {
+    agents_of(&packages())
+}
 
 fn programs(registry: &Registry, directory: &Path) -> Programs {
-    let options = Options { agents: AGENTS, ..Options::new(directory.join("agents"), registry.url()) };
+    let options = Options { agents: agents(), ..Options::new(directory.join("agents"), registry.url()) };
     Programs::new(options, Env::system())
 }
 
@@ -53,19 +83,9 @@ fn quiet() -> Report {
 /// A registry that has both agents.
 async fn registry() -> Registry {
     let registry = Registry::start().await;
-    let platforms = ["@scope/native-linux-x64", "@scope/native-linux-arm64"];
-    let optional = platforms.map(|name| (name, "npm:@scope/native@1.0.0-platform"));
-    registry.publish("@scope/native", "1.0.0", &optional, package(&[("package.json", 0o644, b"{}")]));
-    let program = package(&[("bin/program", 0o644, b"#!/bin/sh\necho hi\n"), ("lib/data", 0o666, b"data")]);
-    registry.publish("@scope/native", "1.0.0-platform", &[], program);
-    registry.publish(
-        "script",
-        "2.0.0",
-        &[("extra", "3.0.0"), ("keytar", "^1.0.0")],
-        package(&[("main.js", 0o644, b"1")]),
-    );
-    registry.publish("extra", "3.0.0", &[], package(&[("index.js", 0o644, b"2")]));
-    registry.publish("@tools/searcher", "4.0.0", &[], package(&[("bin/searcher", 0o755, b"3")]));
+    for (_, name, version, tarball) in packages() {
+        registry.publish(name, version, tarball);
+    }
     registry
 }
 
@@ -169,19 +189,95 @@ async fn what_is_installed_is_not_asked_for_again_and_can_be_removed() {
 
 /// Installs `native` and expects an error; nothing may be there afterwards.
 async fn refused(registry: &Registry) -> InstallError {
+    refused_of(registry, agents()).await
+}
+
+async fn refused_of(registry: &Registry, agents: &'static [Agent]) -> InstallError {
     let home = tempfile::tempdir().expect("a directory");
-    let programs = programs(registry, home.path());
+    let options = Options { agents, ..Options::new(home.path().join("agents"), registry.url()) };
+    let programs = Programs::new(options, Env::system());
     let error = programs.install("native", &quiet()).await.expect_err("refused");
     assert_eq!((programs.find("native"), files(&home.path().join("agents"))), (None, Vec::new()), "{error}");
     error
 }
 
+/// Makes the platform's package another one, in the registry and in the lock file alike.
+async fn refused_with(tarball: Vec<u8>) -> InstallError {
+    let (registry, mut packages) = (registry().await, packages());
+    registry.publish("@scope/native", "1.0.0-platform", tarball.clone());
+    for package in packages.iter_mut().filter(|package| package.1 == "@scope/native") {
+        package.3 = tarball.clone();
+    }
+    refused_of(&registry, agents_of(&packages)).await
+}
+
 #[tokio::test]
-async fn what_is_not_what_the_registry_says_is_never_installed() {
-    let registry = registry().await;
-    registry.replace_tarball("@scope/native", "1.0.0-platform", package(&[("bin/program", 0o755, b"evil")]));
-    let error = refused(&registry).await;
+async fn tarball_that_differs_from_the_pinned_hash_is_never_installed() {
+    let (evil, [(.., program), ..]) = (package(&[("bin/program", 0o755, b"evil")]), packages());
+    let expect = format!(
+        "`@scope/native@1.0.0-platform` has the wrong hash: expected {}, found {}",
+        integrity(&program),
+        integrity(&evil)
+    );
+    // The registry describes the right tarball and sends another one.
+    let liar = registry().await;
+    liar.replace_tarball("@scope/native", "1.0.0-platform", evil.clone());
+    let error = refused(&liar).await;
     assert!(matches!(error, InstallError::Integrity { .. }), "{error}");
+    assert_eq!(error.to_string(), expect);
+    // The registry describes the tarball that it sends, which is not the pinned one.
+    let consistent = registry().await;
+    consistent.publish("@scope/native", "1.0.0-platform", evil);
+    assert_eq!(refused(&consistent).await.to_string(), expect);
+}
+
+#[tokio::test]
+async fn installation_whose_packages_are_not_pinned_is_replaced() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    let first = programs.install("native", &quiet()).await.expect("installed");
+    // As a registry with other tarballs would have left it, before hashes were pinned.
+    let record = home.path().join("agents/native/current.json");
+    let kept = fs::read_to_string(&record).expect("there");
+    fs::write(&record, kept.replace(&first.packages[0].integrity, &integrity(b"evil"))).expect("written");
+    fs::write(first.directory.join("bin/program"), "evil").expect("written");
+    assert!(!programs.list()[0].is_current());
+    let again = programs.install("native", &quiet()).await.expect("installed");
+    assert_eq!(again.packages, first.packages);
+    assert_eq!(fs::read(again.directory.join("bin/program")).expect("read"), b"#!/bin/sh\necho hi\n");
+}
+
+#[tokio::test]
+async fn version_without_a_shipped_hash_is_refused_before_anything_is_asked() {
+    let registry = registry().await;
+    let newer: &'static [Agent] = vec![Agent { version: "1.0.1", ..agents()[0] }].leak();
+    let error = refused_of(&registry, newer).await;
+    assert_eq!(error.to_string(), "no hash of `@scope/native@1.0.1` was shipped with this Warren");
+    assert_eq!(registry.n_requests(), 0);
+}
+
+#[tokio::test]
+async fn plain_http_registry_is_refused_unless_the_operator_allows_it() {
+    let home = tempfile::tempdir().expect("a directory");
+    // An address of a documentation network: nobody answers there, and nobody is asked.
+    let options =
+        Options { agents: agents(), ..Options::new(home.path().join("agents"), "http://192.0.2.1") };
+    let error = Programs::new(options, Env::system()).install("native", &quiet()).await.expect_err("refused");
+    assert!(matches!(error, InstallError::Address { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn redirect_or_tarball_address_of_plain_http_is_refused() {
+    let registry = registry().await;
+    registry.move_tarball("@scope/native", "1.0.0-platform", "http://192.0.2.1/x.tgz");
+    let error = refused(&registry).await;
+    assert!(matches!(error, InstallError::Address { .. }), "{error}");
+    let registry = self::registry().await;
+    registry.answer_tarball("@scope/native", "1.0.0-platform", Answer::Redirect("http://192.0.2.1/x.tgz"));
+    let error = refused(&registry).await;
+    let InstallError::Registry { source, .. } = error else { panic!("{error}") };
+    let cause = source.source().map(ToString::to_string).unwrap_or_default();
+    assert!(cause.contains("plain HTTP"), "{source:?}");
 }
 
 #[tokio::test]
@@ -190,8 +286,8 @@ async fn a_download_that_breaks_off_is_tried_again_and_then_given_up() {
     registry.answer_tarball("@scope/native", "1.0.0-platform", Answer::CutShort);
     let error = refused(&registry).await;
     assert!(matches!(error, InstallError::Registry { .. }), "{error}");
-    // Three times the package, after one description each of it and of the agent.
-    assert_eq!(registry.n_requests(), 5);
+    // Three times the package, after its description.
+    assert_eq!(registry.n_requests(), 4);
 }
 
 #[tokio::test]
@@ -203,17 +299,13 @@ async fn a_registry_that_stumbles_once_is_asked_again() {
 
 #[tokio::test]
 async fn a_package_that_would_write_elsewhere_is_refused() {
-    let registry = registry().await;
-    registry.publish("@scope/native", "1.0.0-platform", &[], package(&[("../../escaped", 0o644, b"x")]));
-    let error = refused(&registry).await;
+    let error = refused_with(package(&[("../../escaped", 0o644, b"x")])).await;
     assert!(matches!(error, InstallError::Package { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_package_without_the_program_is_refused() {
-    let registry = registry().await;
-    registry.publish("@scope/native", "1.0.0-platform", &[], package(&[("readme", 0o644, b"x")]));
-    let error = refused(&registry).await;
+    let error = refused_with(package(&[("readme", 0o644, b"x")])).await;
     assert!(matches!(error, InstallError::NoProgram { .. }), "{error}");
 }
 
@@ -223,11 +315,11 @@ async fn a_version_that_is_not_there_is_said_to_be_missing() {
     registry.remove("@scope/native", "1.0.0-platform");
     let error = refused(&registry).await;
     assert_eq!(error.to_string(), "the registry has no `@scope/native@1.0.0-platform`");
-    registry.publish("@scope/native", "1.0.0", &[("@scope/native-darwin-arm64", "1.0.0")], Vec::new());
-    let error = refused(&registry).await;
+    let foreign = [("@scope/native-darwin-arm64", "@scope/native", "1.0.0-platform", Vec::new())];
+    let error = refused_of(&registry, agents_of(&foreign)).await;
     assert!(matches!(error, InstallError::Platform { .. }), "{error}");
-    registry.publish("@scope/native", "1.0.0", &[], Vec::new());
-    registry.weaken("@scope/native", "1.0.0");
+    registry.publish("@scope/native", "1.0.0-platform", Vec::new());
+    registry.weaken("@scope/native", "1.0.0-platform");
     let error = refused(&registry).await;
     assert!(error.to_string().ends_with("it has no SHA-512"), "{error}");
 }
@@ -274,7 +366,7 @@ async fn two_installations_at_once_do_the_work_once() {
     let (first, second) =
         tokio::join!(one.install("native", &quiet_one), other.install("native", &quiet_other));
     assert_eq!(first.expect("installed"), second.expect("installed"));
-    assert_eq!(registry.n_requests(), 3);
+    assert_eq!(registry.n_requests(), 2);
 }
 
 #[tokio::test]
@@ -282,23 +374,23 @@ async fn a_package_in_the_cache_is_verified_and_not_downloaded() {
     let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
     let install = async |directory: &str| {
         let options = Options {
-            agents: AGENTS,
+            agents: agents(),
             cache: Some(home.path().join("cache")),
             ..Options::new(home.path().join(directory), registry.url())
         };
         Programs::new(options, Env::system()).install("native", &quiet()).await.expect("installed")
     };
     install("one").await;
-    assert_eq!(registry.n_requests(), 3);
+    assert_eq!(registry.n_requests(), 2);
     install("two").await;
-    assert_eq!(registry.n_requests(), 5);
+    assert_eq!(registry.n_requests(), 3);
     let cached = files(&home.path().join("cache"));
     assert_eq!(cached.len(), 1);
     // Somebody changes it: it is got anew, and nothing of it is used.
     let evil = package(&[("bin/program", 0o755, b"evil"), ("bin/more", 0o755, b"evil")]);
     fs::write(home.path().join("cache").join(&cached[0]), evil).expect("written");
     let installed = install("three").await;
-    assert_eq!(registry.n_requests(), 8);
+    assert_eq!(registry.n_requests(), 5);
     assert_eq!(files(&installed.directory), ["bin/program", "lib/data"]);
     assert_eq!(fs::read(installed.directory.join("bin/program")).expect("read"), b"#!/bin/sh\necho hi\n");
 }

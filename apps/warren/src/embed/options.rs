@@ -8,6 +8,7 @@ use warren_domain::NodeId;
 use warren_models::{
     EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
 };
+use warren_programs::Plain;
 use warren_runtime::{
     KnowledgeOptions, RecordingLimits, Retention, Template, TemplateError, api::PreviewHosts,
 };
@@ -72,7 +73,8 @@ pub(super) fn plans(config: &Config) -> Result<warren_gateway::Plans> {
 pub(crate) fn programs(config: &Config) -> warren_programs::Options {
     let directory = config.agents.directory.clone();
     let options = warren_programs::Options::new(directory, config.agents.registry.expose());
-    warren_programs::Options { cache: config.agents.cache_directory.clone(), ..options }
+    let plain = if config.agents.allow_http_registry { Plain::Anywhere } else { Plain::LoopbackOnly };
+    warren_programs::Options { cache: config.agents.cache_directory.clone(), plain, ..options }
 }
 
 pub(super) fn models(config: &Config) -> warren_models::Options {

@@ -25,6 +25,8 @@ const TRIED: Agent = Agent {
     companions: &[],
     path: &[],
     check: &["--version"],
+    // Its hashes are those of the layer.
+    lock: "",
 };
 
 /// Runs the verb.

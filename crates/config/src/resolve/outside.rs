@@ -26,6 +26,8 @@ pub struct Agents {
     pub directory: PathBuf,
     /// The npm registry, by its URL; the URL may hold a password.
     pub registry: Secret,
+    /// The registry may be asked by plain HTTP, wherever it is.
+    pub allow_http_registry: bool,
     /// Where downloaded packages are kept, if anywhere.
     pub cache_directory: Option<PathBuf>,
 }
@@ -105,6 +107,7 @@ pub(super) fn agents(
     Ok(Agents {
         directory: directory.join(raw.directory.unwrap_or_else(|| PathBuf::from("agents"))),
         registry: Secret::new(registry.trim_end_matches('/')),
+        allow_http_registry: raw.allow_http_registry.unwrap_or(false),
         cache_directory: raw.cache_directory.map(|path| directory.join(path)),
     })
 }

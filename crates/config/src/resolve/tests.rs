@@ -89,6 +89,7 @@ max_bytes = '5MiB'
         [agents]
         directory = "/opt/warren/agents"
         registry = "https://ada:s3cr3t@npm.example.org/"
+        allow_http_registry = true
         cache_directory = "/var/cache/warren"
         [models.anthropic]
         base_url = "https://proxy.example.org/"
@@ -149,6 +150,7 @@ egress.allow = ["example.org", "*.example.com:8443"]
 egress.allow_private = ["10.0.0.5:8080"]
 agents.directory = "/opt/warren/agents"
 agents.registry = "https://ada@npm.example.org"
+agents.allow_http_registry = true
 agents.cache_directory = "/var/cache/warren"
 models.anthropic.base_url = "https://proxy.example.org"
 models.anthropic.api_key_env = "MY_KEY"

@@ -28,6 +28,8 @@ pub(crate) enum Answer {
     FailOnce,
     /// Half of it, and then nothing.
     NeverEnd,
+    /// Sends whoever asks to another address.
+    Redirect(&'static str),
 }
 
 #[derive(Clone)]
@@ -76,17 +78,23 @@ impl Registry {
         self.state.n_requests.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn publish(&self, name: &str, version: &str, optional: &[(&str, &str)], tarball: Vec<u8>) {
-        let hash = STANDARD.encode(ring::digest::digest(&ring::digest::SHA512, &tarball));
-        let optional: HashMap<_, _> = optional.iter().copied().collect();
+    pub(crate) fn publish(&self, name: &str, version: &str, tarball: Vec<u8>) {
         let document = serde_json::json!({
             "name": name,
             "version": version,
-            "dist": { "tarball": format!("{}/tarballs/{name}/{version}", self.url), "integrity": format!("sha512-{hash}") },
-            "optionalDependencies": optional,
+            "dist": {
+                "tarball": format!("{}/tarballs/{name}/{version}", self.url),
+                "integrity": integrity(&tarball),
+            },
         });
         let release = Release { document: document.to_string(), tarball, answer: Answer::Whole };
         self.releases().insert(format!("{name}/{version}"), release);
+    }
+
+    /// Says that a tarball is elsewhere.
+    pub(crate) fn move_tarball(&self, name: &str, version: &str, url: &str) {
+        let here = format!("{}/tarballs/{name}/{version}", self.url);
+        self.change(name, version, |release| release.document = release.document.replace(&here, url));
     }
 
     /// Sends another tarball than the one that is described.
@@ -168,6 +176,7 @@ impl State {
                 }
                 send(io, "503 Service Unavailable", b"", 0).await
             }
+            Answer::Redirect(to) => send(io, &format!("302 Found\r\nlocation: {to}"), b"", 0).await,
             Answer::NeverEnd => {
                 send(io, "200 OK", half, tarball.len()).await?;
                 std::future::pending().await
@@ -183,6 +192,11 @@ async fn send(io: &mut TcpStream, status: &str, body: &[u8], length: usize) -> s
     io.write_all(head.as_bytes()).await?;
     io.write_all(body).await?;
     io.flush().await
+}
+
+/// The hash of a tarball, as npm writes it.
+pub(crate) fn integrity(tarball: &[u8]) -> String {
+    format!("sha512-{}", STANDARD.encode(ring::digest::digest(&ring::digest::SHA512, tarball)))
 }
 
 /// A package with these files.
