@@ -156,7 +156,7 @@ impl Core {
         }
         let live = Live::new(&store, &store_tasks);
         let backend = Arc::new(Local::open(options::sandbox(directory)?, tasks.clone())?);
-        let models = ModelGateway::new(options::models(config), env.clone())?;
+        let models = ModelGateway::new(options::models(config)?, env.clone())?;
 
         let gateway = Gateway::new(Records::from(&store), env.clone()).with_plans(options::plans(config)?);
         let node = lock.node()?;

@@ -298,6 +298,15 @@ pub const KEYS: &[Key] = &[
         "A file that holds the API key; counts before the variable.",
     ),
     key(
+        "models.anthropic.allow",
+        Kind::List,
+        "Models that programs in sandboxes may ask for, by name; `*` stands for any characters, as in `claude-haiku-*`. The \
+         whole list: a model that is not on it is refused, whatever a session or a profile asks for. By default the models \
+         that Warren knows, those whose beginnings `models.prices` names, and the models that the session and its profile \
+         name. A model that searches the web or acts by itself is never among them, and no `*` stands for it: its pattern \
+         must have the word itself, as `gpt-4o-search-*` has.",
+    ),
+    key(
         "models.gemini.base_url",
         Kind::Text,
         "Where the Gemini API begins, without its version. If it is not set, `GOOGLE_GEMINI_BASE_URL` of the server's \
@@ -312,6 +321,11 @@ pub const KEYS: &[Key] = &[
         "models.gemini.api_key_file",
         Kind::Path,
         "A file that holds the API key; counts before the variable.",
+    ),
+    key(
+        "models.gemini.allow",
+        Kind::List,
+        "Models that may be asked for in Gemini's format; see `models.anthropic.allow`.",
     ),
     key(
         "models.openai.base_url",
@@ -331,6 +345,11 @@ pub const KEYS: &[Key] = &[
         "A file that holds the API key; counts before the variable.",
     ),
     key(
+        "models.openai.allow",
+        Kind::List,
+        "Models that may be asked for in OpenAI's formats; see `models.anthropic.allow`.",
+    ),
+    key(
         "models.openai_responses.base_url",
         Kind::Text,
         "Where OpenAI's responses are made, if elsewhere than `models.openai` says. Set here, it is used without a key if \
@@ -346,6 +365,11 @@ pub const KEYS: &[Key] = &[
         "models.openai_responses.api_key_file",
         Kind::Path,
         "A file that holds the API key; counts before the variable.",
+    ),
+    key(
+        "models.openai_responses.allow",
+        Kind::List,
+        "Models that may be asked for in OpenAI's responses, if others than `models.openai.allow` has.",
     ),
     key(
         "models.prices",

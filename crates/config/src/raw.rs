@@ -164,6 +164,7 @@ raw! {
         base_url: Option<String>,
         api_key_env: Option<String>,
         api_key_file: Option<PathBuf>,
+        allow: Option<Vec<String>>,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options as text: for `warren config show`, and for the defaults in the documentation.
 
-use crate::{Config, Credentials, Database, SandboxBackend, SandboxFiles, quantity::Bytes};
+use crate::{Config, Credentials, Database, Provider, SandboxBackend, SandboxFiles, quantity::Bytes};
 
 /// Each key with its value as it would be written in `warren.toml`; nothing where the value is "none".
 ///
@@ -69,20 +69,28 @@ fn models(config: &Config) -> Vec<(&'static str, String)> {
         ("models.anthropic.base_url", quoted(&models.anthropic.base_url)),
         ("models.anthropic.api_key_env", quoted(&models.anthropic.api_key_env)),
         ("models.anthropic.api_key_file", String::new()),
+        ("models.anthropic.allow", allow(&models.anthropic)),
         ("models.gemini.base_url", quoted(&models.gemini.base_url)),
         ("models.gemini.api_key_env", quoted(&models.gemini.api_key_env)),
         ("models.gemini.api_key_file", String::new()),
+        ("models.gemini.allow", allow(&models.gemini)),
         ("models.openai.base_url", quoted(&models.openai.base_url)),
         ("models.openai.api_key_env", quoted(&models.openai.api_key_env)),
         ("models.openai.api_key_file", String::new()),
+        ("models.openai.allow", allow(&models.openai)),
         ("models.openai_responses.base_url", quoted(&models.openai_responses.base_url)),
         ("models.openai_responses.api_key_env", quoted(&models.openai_responses.api_key_env)),
         ("models.openai_responses.api_key_file", String::new()),
+        ("models.openai_responses.allow", allow(&models.openai_responses)),
         ("models.prices", prices(config)),
         ("models.max_recorded_bytes_per_run", quoted(Bytes(models.max_recorded_bytes_per_run))),
         ("models.max_recorded_bytes_per_session", quoted(Bytes(models.max_recorded_bytes_per_session))),
         ("models.demo.delay_milliseconds", models.demo_delay.as_millis().to_string()),
     ]
+}
+
+fn allow(provider: &Provider) -> String {
+    provider.allow.as_deref().map(list).unwrap_or_default()
 }
 
 impl Credentials {

@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result};
 use warren_config::{Config, Credentials, Database, Provider};
 use warren_domain::NodeId;
 use warren_models::{
-    EgressOptions, EgressRules, Pace, Price, PriceTable, PrivateTargets, Secret, UpstreamOptions,
+    AllowedModels, EgressOptions, EgressRules, ModelLists, Pace, Price, PriceTable, PrivateTargets, Secret,
+    UpstreamOptions,
 };
 use warren_programs::Plain;
 use warren_runtime::{
@@ -77,7 +78,7 @@ pub(crate) fn programs(config: &Config) -> warren_programs::Options {
     warren_programs::Options { cache: config.agents.cache_directory.clone(), plain, ..options }
 }
 
-pub(super) fn models(config: &Config) -> warren_models::Options {
+pub(super) fn models(config: &Config) -> Result<warren_models::Options> {
     let prices = config.models.prices.iter().fold(PriceTable::default(), |table, (prefix, price)| {
         table.with(
             prefix,
@@ -91,7 +92,8 @@ pub(super) fn models(config: &Config) -> warren_models::Options {
         )
     });
     let delta = config.models.demo_delay;
-    warren_models::Options {
+    Ok(warren_models::Options {
+        models: model_lists(config)?,
         anthropic: upstream(&config.models.anthropic),
         gemini: upstream(&config.models.gemini),
         openai_chat: upstream(&config.models.openai),
@@ -100,7 +102,26 @@ pub(super) fn models(config: &Config) -> warren_models::Options {
         // The slow manner keeps its pace: it is there to be interrupted.
         pace: Pace { delta, ..Pace::default() },
         ..warren_models::Options::default()
-    }
+    })
+}
+
+/// Which models sandboxes may ask for.
+fn model_lists(config: &Config) -> Result<ModelLists> {
+    let models = &config.models;
+    let priced: Vec<String> = models.prices.iter().map(|(prefix, _)| prefix.clone()).collect();
+    let list = |provider: &Provider| -> Result<AllowedModels> {
+        match &provider.allow {
+            None => Ok(AllowedModels::Known { priced: priced.clone() }),
+            Some(patterns) => Ok(AllowedModels::listed(patterns)
+                .map_err(|error| Advised::new(error.to_string(), error.hint().to_owned()))?),
+        }
+    };
+    Ok(ModelLists {
+        anthropic: list(&models.anthropic)?,
+        gemini: list(&models.gemini)?,
+        openai_chat: list(&models.openai)?,
+        openai_responses: list(&models.openai_responses)?,
+    })
 }
 
 /// What sandboxes may reach, whatever their profiles say. This server itself is never among it.

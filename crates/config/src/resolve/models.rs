@@ -39,6 +39,8 @@ pub struct Provider {
     pub api_key_env: String,
     /// What it knows us by.
     pub credentials: Credentials,
+    /// Patterns of the models that may be asked for; `None`: those that are known.
+    pub allow: Option<Vec<String>>,
 }
 
 /// What a provider knows us by.
@@ -137,8 +139,9 @@ fn bytes(written: Option<Bytes>, default_mib: u64) -> u64 {
 /// an address of this one's own.
 fn or_like(written: RawProvider, other: &RawProvider) -> RawProvider {
     let has_key = written.api_key_env.is_some() || written.api_key_file.is_some();
+    let written = RawProvider { allow: written.allow.or_else(|| other.allow.clone()), ..written };
     match written {
-        RawProvider { base_url: None, .. } if !has_key => other.clone(),
+        RawProvider { base_url: None, allow, .. } if !has_key => RawProvider { allow, ..other.clone() },
         RawProvider { base_url: None, .. } => RawProvider { base_url: other.base_url.clone(), ..written },
         RawProvider { .. } => written,
     }
@@ -174,7 +177,8 @@ fn provider(
     if !base_url.starts_with("https://") && !base_url.starts_with("http://") {
         return Err(invalid(customs.base_url_key, base_url, "write a URL that begins with `https://`"));
     }
-    Ok(Provider { base_url: base_url.trim_end_matches('/').to_owned(), api_key_env, credentials })
+    let base_url = base_url.trim_end_matches('/').to_owned();
+    Ok(Provider { base_url, api_key_env, credentials, allow: raw.allow })
 }
 
 fn read_key(key: &'static str, path: &Path) -> Result<Secret, ConfigError> {

@@ -94,8 +94,10 @@ max_bytes = '5MiB'
         [models.anthropic]
         base_url = "https://proxy.example.org/"
         api_key_env = "MY_KEY"
+        allow = ["claude-haiku-*"]
         [models.openai]
         base_url = "http://10.0.0.1:8000/v1/"
+        allow = ["qwen3", "llama*"]
         [models.openai_responses]
         base_url = "https://api.openai.com/v1"
         api_key_env = "MY_OTHER_KEY"
@@ -155,15 +157,19 @@ agents.cache_directory = "/var/cache/warren"
 models.anthropic.base_url = "https://proxy.example.org"
 models.anthropic.api_key_env = "MY_KEY"
 models.anthropic.api_key_file = 
+models.anthropic.allow = ["claude-haiku-*"]
 models.gemini.base_url = "https://generativelanguage.googleapis.com"
 models.gemini.api_key_env = "GEMINI_API_KEY"
 models.gemini.api_key_file = 
+models.gemini.allow = 
 models.openai.base_url = "http://10.0.0.1:8000/v1"
 models.openai.api_key_env = "OPENAI_API_KEY"
 models.openai.api_key_file = 
+models.openai.allow = ["qwen3", "llama*"]
 models.openai_responses.base_url = "https://api.openai.com/v1"
 models.openai_responses.api_key_env = "MY_OTHER_KEY"
 models.openai_responses.api_key_file = 
+models.openai_responses.allow = ["qwen3", "llama*"]
 models.prices = { "claude-x" = { input = 1.5, output = 2 } }
 models.max_recorded_bytes_per_run = "3MiB"
 models.max_recorded_bytes_per_session = "4MiB"
@@ -354,6 +360,7 @@ fn every_provider_has_its_own_variables() {
         base_url: url.to_owned(),
         api_key_env: variable.to_owned(),
         credentials: Credentials::Key(Secret::new(key)),
+        allow: None,
     };
     assert_eq!(models.anthropic.credentials, Credentials::Missing);
     assert_eq!(models.gemini, provider("http://127.0.0.1:1", "GOOGLE_API_KEY", "g"));
@@ -379,6 +386,23 @@ fn responses_go_where_chat_completions_go_unless_something_else_is_written() {
     assert_eq!(responses(&with_key), ("http://10.0.0.1/v1".to_owned(), key("r")));
     let elsewhere = format!("{at}[models.openai_responses]\nbase_url = 'http://10.0.0.2'");
     assert_eq!(responses(&elsewhere), ("http://10.0.0.2".to_owned(), key("o")));
+}
+
+#[test]
+fn models_allowed_in_chat_completions_are_allowed_in_responses_unless_something_else_is_written() {
+    let environment = Environment::from([("OPENAI_API_KEY", "o")]);
+    let allowed =
+        |file: &str| load_text(file, &environment).expect("legal").config.models.openai_responses.allow;
+    let list = |models: &[&str]| Some(models.iter().map(|model| (*model).to_owned()).collect::<Vec<_>>());
+    let chat = "[models.openai]\nallow = ['gpt-5*']\n";
+    assert_eq!(allowed(""), None);
+    assert_eq!(allowed(chat), list(&["gpt-5*"]));
+    assert_eq!(
+        allowed(&format!("{chat}[models.openai_responses]\nbase_url = 'http://10.0.0.2'")),
+        list(&["gpt-5*"])
+    );
+    assert_eq!(allowed(&format!("{chat}[models.openai_responses]\nallow = ['o3']")), list(&["o3"]));
+    assert_eq!(allowed(&format!("{chat}[models.openai_responses]\nallow = []")), list(&[]));
 }
 
 #[test]

@@ -31,6 +31,8 @@ struct Active {
     run: Option<RunId>,
     /// The budget of a run, which calls of others neither draw on nor give back to.
     budget: Option<(RunId, Budget)>,
+    /// The models that a run was told to use.
+    models: Vec<String>,
 }
 
 impl Calls {
@@ -46,6 +48,11 @@ impl Calls {
     /// What calls of `run` may spend, all together. Calls of an earlier run that have not ended do not draw on it.
     pub(super) fn limit_to(&self, run: RunId, budget: Option<Budget>) {
         self.active().budget = budget.map(|budget| (run, budget));
+    }
+
+    /// The models that the session, its profile or the message named: they may be asked for.
+    pub(super) fn told_to_use(&self, models: Vec<String>) {
+        self.active().models = models;
     }
 
     fn active(&self) -> MutexGuard<'_, Active> {
@@ -66,6 +73,10 @@ impl Caller for Calls {
             self.open.fetch_add(1, Ordering::SeqCst);
         }
         run
+    }
+
+    fn own_models(&self) -> Vec<String> {
+        self.active().models.clone()
     }
 
     fn reserve(&self, run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {

@@ -192,6 +192,9 @@ impl SessionTask {
         put_before_path(&mut launch, adapter.program(), ready);
         let budget = self.money(&options).await.map_err(|error| agent_error(chain(&error)))?;
         ready.calls.limit_to(record.run_id, budget);
+        let of_subagents = profile.subagents.iter().filter_map(|subagent| subagent.model.as_ref());
+        let named = options.model.iter().chain(&profile.model).chain(of_subagents);
+        ready.calls.told_to_use(named.cloned().collect());
         // Calls are admitted before the agent can make one.
         ready.belong_to(Some(record.run_id));
         let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);
