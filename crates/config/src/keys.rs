@@ -194,6 +194,23 @@ pub const KEYS: &[Key] = &[
     key("retention.daily_days", Kind::Integer, "For so many days the last version of each day is kept too."),
     key(
         "retention.deltas_days",
+    key(
+        "storage.max_log_bytes_per_run",
+        Kind::Size,
+        "How much one run may add to its session's log. Beyond it the run fails with `STORAGE_LIMIT`.",
+    ),
+    key(
+        "storage.max_log_bytes_per_session",
+        Kind::Size,
+        "How much the log of a session may take. Beyond it the run fails with `STORAGE_LIMIT`, and the session takes no more \
+         messages.",
+    ),
+    key(
+        "storage.max_log_bytes_per_project",
+        Kind::Size,
+        "How much the logs of all sessions of a project may take. Beyond it runs fail with `STORAGE_LIMIT`, and no other \
+         begins until sessions are erased.",
+    ),
         Kind::Integer,
         "After so many days the log keeps what was said, but not how it came word by word.",
     ),

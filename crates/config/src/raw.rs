@@ -100,6 +100,9 @@ raw! {
         blobs_url: Option<String>,
         outputs_template_path: Option<PathBuf>,
     }
+        max_log_bytes_per_run: Option<Bytes>,
+        max_log_bytes_per_session: Option<Bytes>,
+        max_log_bytes_per_project: Option<Bytes>,
 }
 
 raw! {

@@ -101,6 +101,8 @@ codes! {
     OutOfMemory = "OUT_OF_MEMORY", 507;
     /// The sandbox used up its disk space.
     DiskLimit = "DISK_LIMIT", 507;
+    /// A log reached its limit: that of a run, a session or a project.
+    StorageLimit = "STORAGE_LIMIT", 507;
 }
 
 impl fmt::Display for ErrorCode {

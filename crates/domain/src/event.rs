@@ -234,7 +234,7 @@ pub enum EventBody {
     LimitReached {
         /// The configuration key of the limit.
         limit: String,
-        /// What it holds for: `run` or `session`.
+        /// What it holds for: `run`, `session` or `project`.
         scope: String,
         used: u64,
         allowed: u64,

@@ -13,6 +13,7 @@ mod error;
 mod event;
 mod fold;
 mod ids;
+mod limits;
 mod open_blocks;
 mod profile;
 mod recorded;
@@ -47,6 +48,7 @@ pub use ids::{
     AgentType, ApprovalId, ArtifactId, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition,
     ProfileId, ProjectId, ReplayId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
 };
+pub use limits::{LOG_PER_PROJECT, LOG_PER_RUN, LOG_PER_SESSION};
 pub use open_blocks::OpenBlocks;
 pub use profile::{
     AgentProfile, Command as ProfileCommand, McpServer, ProfileOwner, ProfileRef, Skill, Subagent,

@@ -7,6 +7,7 @@
 
 pub mod api;
 
+mod limit;
 mod manager;
 mod options;
 mod session;
@@ -29,7 +30,7 @@ mod workspaces;
 
 pub use manager::{RecoverError, SessionManager};
 pub use options::{
-    KnowledgeOptions, Known, NoPrograms, Options, Packages, Parts, Program, ProgramError, Programs,
-    RecordingLimits, Retention,
+    KnowledgeOptions, Known, LogLimits, NoPrograms, Options, Packages, Parts, Program, ProgramError,
+    Programs, RecordingLimits, Retention,
 };
 pub use template::{Given, Template, TemplateError, TemplateFile};

@@ -63,6 +63,8 @@ pub struct Options {
     pub recording_limits: RecordingLimits,
     /// Names of directories that no version has in it.
     pub excludes: Vec<String>,
+    /// How long logs may become.
+    pub log_limits: LogLimits,
 }
 
 /// Where what projects know lies.
@@ -102,6 +104,23 @@ pub struct RecordingLimits {
 
 impl Default for RecordingLimits {
     fn default() -> Self {
+/// How many bytes logs may take, with the long fields of their entries that are blobs. A run that reaches one ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogLimits {
+    /// What is recorded during one run.
+    pub per_run: u64,
+    /// The log of a session.
+    pub per_session: u64,
+    /// The logs of all sessions of a project.
+    pub per_project: u64,
+}
+
+impl Default for LogLimits {
+    fn default() -> Self {
+        Self { per_run: 256 << 20, per_session: 1 << 30, per_project: 20 << 30 }
+    }
+}
+
         Self { per_run: 256 << 20, per_session: 1 << 30 }
     }
 }
@@ -145,6 +164,7 @@ impl Options {
             previews: None,
             knowledge: None,
             template: None,
+            log_limits: LogLimits::default(),
             excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
         }
     }

@@ -2,6 +2,7 @@
 
 mod past;
 mod progress;
+mod size;
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -14,7 +15,7 @@ use warren_domain::{
 use warren_env::TaskKind;
 use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError, WriteError};
 
-use self::{past::Past, progress::Progress};
+use self::{past::Past, progress::Progress, size::LogSize};
 use crate::{
     figures::{Held, committed},
     options::Shared,
@@ -41,6 +42,8 @@ pub(crate) struct Recorder {
     past: Past,
     pub(crate) recorded: RecordedCalls,
     progress: Progress,
+    /// How much of its limits the log takes.
+    pub(crate) size: LogSize,
     shared: Arc<Shared>,
     _counted: Held,
 }
@@ -107,6 +110,7 @@ impl Recorder {
             past: Past::default(),
             recorded: RecordedCalls::default(),
             progress: Progress::default(),
+            size: LogSize::default(),
             shared,
             _counted: Held::session(),
         }
@@ -146,20 +150,27 @@ impl Recorder {
         let mut seq = self.head;
         let mut events = Vec::with_capacity(drafts.len());
         let mut entries = Vec::with_capacity(drafts.len());
+        let mut blob_bytes = 0;
         for mut draft in drafts {
             seq = seq.next();
             self.past.keep(&mut draft, self.shared.parts.source(), self.session).await?;
             let (event, entry) = self.entry(draft.numbered(seq, self.session, now)).await?;
+            blob_bytes += event.spilled.iter().map(|field| field.size_bytes).sum::<u64>();
             events.push(event);
             entries.push(entry);
         }
-        let changes = changes(&events);
+        let mut changes = changes(&events);
+        if blob_bytes > 0 {
+            changes.push(Change::AddBlobBytes(blob_bytes));
+        }
+        let n_bytes = entries.iter().map(|entry| entry.json.len() as u64).sum::<u64>() + blob_bytes;
         if entries.is_empty() && changes.is_empty() {
             return Ok(events);
         }
         let began = Instant::now();
         self.commit(entries, changes).await?;
         committed(&events, began.elapsed());
+        self.size.add(n_bytes);
         events.iter().for_each(|event| self.believe(event));
         self.move_view_on();
         Ok(events)

@@ -12,6 +12,7 @@ mod files;
 mod identity;
 mod import;
 mod lineage;
+mod log_limit;
 mod memory;
 mod output;
 mod outside;
@@ -192,6 +193,7 @@ impl SessionTask {
             }
         }
         self.take_pending().await?;
+        self.enforce_log_limits().await?;
         self.conclude_if_over().await?;
         self.settle_place();
         self.show_status();

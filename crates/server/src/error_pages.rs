@@ -45,6 +45,7 @@ pub(crate) fn page(code: ErrorCode) -> &'static str {
         ErrorCode::OutOfMemory => page!("OUT_OF_MEMORY"),
         ErrorCode::DataDamaged => page!("DATA_DAMAGED"),
         ErrorCode::DiskLimit => page!("DISK_LIMIT"),
+        ErrorCode::StorageLimit => page!("STORAGE_LIMIT"),
     }
 }
 

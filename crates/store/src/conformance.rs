@@ -130,6 +130,7 @@ macro_rules! conformance_rules {
                 a_commit_changes_only_its_own_session
                 reading_obeys_its_limits
                 bytes_are_kept_exactly
+                stored_bytes_are_those_of_the_entries_and_their_blobs
                 a_compacted_piece_is_one_entry_and_numbers_stay
                 only_a_piece_that_is_whole_is_compacted
                 a_log_is_compacted_only_under_the_lease

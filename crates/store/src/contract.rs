@@ -11,8 +11,8 @@ use warren_domain::{
 
 use crate::records::{
     ApprovalQuery, ApprovalRecord, Checkpoint, Commit, Compaction, Granted, Key, LogEntry, Page,
-    ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, TokenRecord, UsageQuery,
-    UsageRow, VersionRecord, ViewItem, ViewPart, WorkspaceFile, WorkspaceRecord,
+    ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, StoredBytes, TokenRecord,
+    UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart, WorkspaceFile, WorkspaceRecord,
 };
 
 /// An error of the backend that no caller can act on.
@@ -169,6 +169,10 @@ pub trait Sessions: Send + Sync {
     /// Files of its workspace as last seen, by path.
     async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError>;
 }
+
+    /// What its log and those of its project take; `None` if there is no such session. Each log's size is kept with its
+    /// head: a commit adds to it, a compaction takes from it.
+    async fn stored(&self, session: SessionId) -> Result<Option<StoredBytes>, ReadError>;
 
 /// Runs. They are made and changed by commits.
 #[async_trait]

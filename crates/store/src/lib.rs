@@ -28,6 +28,6 @@ pub use open::{Database, OpenError, Options, open, scratch};
 pub use records::{
     ApprovalQuery, ApprovalRecord, Change, Checkpoint, Commit, Compaction, Count, Granted, Key, LogEntry,
     Page, Pending, ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate,
-    TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart, WorkspaceFile,
-    WorkspaceRecord,
+    StoredBytes, TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart,
+    WorkspaceFile, WorkspaceRecord,
 };

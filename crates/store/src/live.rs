@@ -186,7 +186,11 @@ fn list_change(commit: &Commit) -> Option<ListChange> {
                 changed |= update.name.is_some() || update.metadata.is_some() || update.options.is_some();
             }
             Change::PutRun(_) | Change::PutApproval(_) | Change::PutVersion(_) => changed = true,
-            Change::PutKey(_) | Change::Count(_) | Change::PutFile(_) | Change::RemoveFile(_) => {}
+            Change::PutKey(_)
+            | Change::Count(_)
+            | Change::PutFile(_)
+            | Change::RemoveFile(_)
+            | Change::AddBlobBytes(_) => {}
         }
     }
     changed.then_some(ListChange::Changed(commit.session))

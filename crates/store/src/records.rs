@@ -73,6 +73,17 @@ pub enum Change {
     PutFile(WorkspaceFile),
     /// A file of the workspace is gone.
     RemoveFile(String),
+    /// So many bytes of the entries' fields were put as blobs: they count as the log's.
+    AddBlobBytes(u64),
+}
+
+/// How many bytes logs take: their entries, and the long fields of these that are blobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoredBytes {
+    /// The session's own.
+    pub session: u64,
+    /// Those of all sessions of its project.
+    pub project: u64,
 }
 
 /// A session as it is listed. No status: that is derived.

@@ -209,6 +209,7 @@ pub const ROUTES: &[Route] = &[
         Code::IdempotencyMismatch,
         Code::QueueFull,
         Code::MessageLimit,
+        Code::StorageLimit,
         Code::Unavailable,
     ]),
     row(

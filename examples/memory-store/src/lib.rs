@@ -81,6 +81,8 @@ struct Session {
     entries: Vec<LogEntry>,
     runs: BTreeMap<RunId, RunRecord>,
     approvals: BTreeMap<ApprovalId, ApprovalRecord>,
+    /// Of fields that were put as blobs.
+    blob_bytes: u64,
     versions: BTreeMap<Version, VersionRecord>,
     replays: BTreeMap<ReplayId, ReplayRecord>,
     keys: HashMap<String, Key>,

@@ -64,6 +64,7 @@ fn check_shape(commit: &Commit) -> Result<(), CommitError> {
             Change::UpdateSession(_)
             | Change::PutKey(_)
             | Change::Count(_)
+            | Change::AddBlobBytes(_)
             | Change::PutFile(_)
             | Change::RemoveFile(_) => continue,
         };
@@ -160,6 +161,7 @@ impl Session {
         Self {
             record: SessionRecord { head: Seq(0), version: Version(0), ..record },
             entries: Vec::new(),
+            blob_bytes: 0,
             runs: BTreeMap::new(),
             versions: BTreeMap::new(),
             replays: BTreeMap::new(),
@@ -175,6 +177,7 @@ impl Session {
     fn apply(&mut self, change: Change) {
         match change {
             Change::CreateSession(_) | Change::Count(_) => {}
+            Change::AddBlobBytes(bytes) => self.blob_bytes = self.blob_bytes.saturating_add(bytes),
             Change::UpdateSession(update) => {
                 let record = &mut self.record;
                 record.name = update.name.or(record.name.take());

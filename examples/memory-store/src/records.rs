@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use warren_domain::{ApprovalId, Fence, Partition, RunId, SessionId, Timestamp, Usage, Version};
 use warren_store::{
     ApprovalQuery, ApprovalRecord, Approvals, Key, Page, Pending, ReadError, Root, RunRecord, Runs,
-    SessionQuery, SessionRecord, Sessions, UsageGroup, UsageQuery, UsageRow, VersionRecord, Versions,
-    WorkspaceFile, WriteError,
+    SessionQuery, SessionRecord, Sessions, StoredBytes, UsageGroup, UsageQuery, UsageRow, VersionRecord,
+    Versions, WorkspaceFile, WriteError,
 };
 
-use crate::{Memory, page};
+use crate::{Memory, Session, page};
 
 #[async_trait]
 impl Sessions for Memory {
@@ -29,6 +29,18 @@ impl Sessions for Memory {
         state.check_fence(session, fence)?;
         state.leases.remove(&session);
         Ok(state.sessions.remove(&session).is_some())
+    }
+
+    async fn stored(&self, session: SessionId) -> Result<Option<StoredBytes>, ReadError> {
+        let state = self.state();
+        let bytes = |session: &Session| {
+            session.entries.iter().map(|entry| entry.json.len() as u64).sum::<u64>() + session.blob_bytes
+        };
+        Ok(state.sessions.get(&session).map(|own| {
+            let project = own.record.project_id;
+            let others = state.sessions.values().filter(|other| other.record.project_id == project);
+            StoredBytes { session: bytes(own), project: others.map(bytes).sum() }
+        }))
     }
 
     async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError> {

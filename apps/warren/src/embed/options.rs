@@ -11,7 +11,7 @@ use warren_models::{
 };
 use warren_programs::Plain;
 use warren_runtime::{
-    KnowledgeOptions, RecordingLimits, Retention, Template, TemplateError, api::PreviewHosts,
+    KnowledgeOptions, LogLimits, RecordingLimits, Retention, Template, TemplateError, api::PreviewHosts,
 };
 use warren_sandbox::{Layer, Limits};
 use warren_snapshots::{S3Keys, Storage};
@@ -235,6 +235,11 @@ pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Opti
         secure_cookies: config.server.secure_cookies,
         preview_origins: config.preview_origins.clone(),
         previews: previews(config, listen),
+        log_limits: LogLimits {
+            per_run: config.storage.max_log_bytes_per_run,
+            per_session: config.storage.max_log_bytes_per_session,
+            per_project: config.storage.max_log_bytes_per_project,
+        },
         workspace_isolation: config.sandbox.workspace_isolation,
         ..warren_server::Options::new(listen)
     }

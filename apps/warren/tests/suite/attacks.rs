@@ -1,10 +1,11 @@
-//! Programs that an agent started, and that try to answer for people or to speak for the agent.
+//! Programs that an agent started, and that try to answer for people, to speak for the agent or to fill the log.
 
 use std::{path::PathBuf, time::Duration};
 
+use reqwest::StatusCode;
 use serde_json::json;
 use warren_domain::SessionId;
-use warren_testkit::TestServer;
+use warren_testkit::{Setup, TestEvent, TestServer};
 
 use super::real::{ALL, answer, end_of, outputs_of, pending, server, session};
 
@@ -133,4 +134,80 @@ async fn tools_of_no_agent_can_open_its_standard_descriptors() {
         let output = outputs_of(&events);
         assert!(output.contains("tried") && !output.contains("opened"), "{agent}: {output}");
     }
+}
+
+/// More text than the limits below allow.
+const FLOOD: &str = "big answer 8000";
+
+/// A server with these limits for logs.
+async fn with_log_limits(per_run: &str, per_session: &str, per_project: &str) -> TestServer {
+    let config = format!(
+        "[storage]\nmax_log_bytes_per_run = '{per_run}'\nmax_log_bytes_per_session = '{per_session}'\n\
+         max_log_bytes_per_project = '{per_project}'"
+    );
+    Setup::new().config(&config).start().await
+}
+
+/// The scope of the limit that ended a run. It must be reported once, before the run fails for it with a hint.
+fn limit_that_ended(events: &[TestEvent]) -> String {
+    let end = events.last().expect("events");
+    assert_eq!((end.kind(), &end.json["code"]), ("run_failed", &json!("STORAGE_LIMIT")), "{:#}", end.json);
+    assert!(end.json["message"].as_str().expect("a message").contains("; hint: "), "{:#}", end.json);
+    let reached: Vec<_> = events.iter().filter(|event| event.kind() == "limit_reached").collect();
+    assert_eq!(reached.len(), 1, "{reached:#?}");
+    reached[0].json["scope"].as_str().expect("a scope").to_owned()
+}
+
+fn n_bytes(events: &[TestEvent]) -> usize {
+    events.iter().map(|event| event.json.to_string().len()).sum()
+}
+
+#[tokio::test]
+async fn run_that_floods_the_log_ends_at_its_limit_and_the_next_one_runs() {
+    let server = with_log_limits("1MiB", "1GiB", "1GiB").await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let events = client.run(session, FLOOD).await;
+    assert_eq!(limit_that_ended(&events), "run");
+    // What was on its way when the limit was reached is recorded too.
+    assert!(n_bytes(&events) < 4 << 20, "{} bytes were recorded", n_bytes(&events));
+    let next = client.run(session, "run: echo fine").await;
+    assert_eq!(next.last().unwrap().kind(), "run_completed");
+}
+
+#[tokio::test]
+async fn session_whose_log_is_full_takes_no_message_and_can_be_read_forked_and_erased() {
+    let server = with_log_limits("1GiB", "1MiB", "1GiB").await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: echo kept > kept.txt").await;
+    let path = format!("/api/sessions/{session}");
+    assert_eq!(limit_that_ended(&client.run(session, FLOOD).await), "session");
+    for _ in 0..2 {
+        let refused = client.post(&format!("{path}/messages"), &json!({"content": "go on"})).await;
+        assert_eq!(refused.refusal(), (507, "STORAGE_LIMIT"), "{:#}", refused.body);
+        // The same when another owner takes it up.
+        client.post(&format!("{path}/unload"), &json!({})).await.expect(StatusCode::OK);
+    }
+    client.get(&path).await.expect(StatusCode::OK);
+    let read = client.get(&format!("{path}/fs/read?path=kept.txt")).await.expect(StatusCode::OK);
+    assert_eq!(read, json!("kept\n"));
+    let forked = client.post(&format!("{path}/fork"), &json!({"version": 1})).await.expect(StatusCode::CREATED);
+    let forked: SessionId = forked["sessionId"].as_str().expect("an id").parse().expect("an id");
+    let events = client.run(forked, "run: cat kept.txt").await;
+    assert_eq!(events.last().unwrap().kind(), "run_completed");
+    client.delete(&path).await.expect(StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn full_project_refuses_messages_to_all_its_sessions_until_one_is_erased() {
+    let server = with_log_limits("1GiB", "1GiB", "1MiB").await;
+    let client = server.admin();
+    let (greedy, other) = (client.session_create().await, client.session_create().await);
+    assert_eq!(limit_that_ended(&client.run(greedy, FLOOD).await), "project");
+    let refused = client.post(&format!("/api/sessions/{other}/messages"), &json!({"content": "hello"})).await;
+    assert_eq!(refused.refusal(), (507, "STORAGE_LIMIT"), "{:#}", refused.body);
+    client.delete(&format!("/api/sessions/{greedy}")).await.expect(StatusCode::NO_CONTENT);
+    let events = client.run(other, "run: echo fine").await;
+    assert_eq!(events.last().unwrap().kind(), "run_completed");
 }

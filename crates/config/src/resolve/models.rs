@@ -131,7 +131,7 @@ pub(super) fn resolve(
     })
 }
 
-fn bytes(written: Option<Bytes>, default_mib: u64) -> u64 {
+pub(super) fn bytes(written: Option<Bytes>, default_mib: u64) -> u64 {
     written.map_or(default_mib * MIB, |Bytes(bytes)| bytes)
 }
 

@@ -76,6 +76,9 @@ workspace_isolation = true
 blobs_url = 'file:/srv/blobs'
 outputs_template_path = '/srv/template'
         [previews]
+        max_log_bytes_per_run = '5MiB'
+        max_log_bytes_per_session = '6MiB'
+        max_log_bytes_per_project = '7MiB'
 base_url = 'https://preview.example.org'
 allow_origins = ['https://api.example.org', 'wss://*.example.org:8443']
 [knowledge]
@@ -140,6 +143,9 @@ retention.versions = 20
 retention.daily_days = 30
 retention.deltas_days = 7
 retention.recordings_days = 30
+storage.max_log_bytes_per_run = "5MiB"
+storage.max_log_bytes_per_session = "6MiB"
+storage.max_log_bytes_per_project = "7MiB"
 retention.grace_seconds = 86400
 retention.interval_seconds = 3600
 versions.exclude = ["node_modules"]

@@ -42,6 +42,7 @@ impl StopPoint {
                     | ErrorCode::ServerRestarted
                     | ErrorCode::SandboxError
                     | ErrorCode::DiskLimit
+                    | ErrorCode::StorageLimit
                     | ErrorCode::OutOfMemory
             ),
             _ => false,

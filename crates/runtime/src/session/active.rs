@@ -42,6 +42,8 @@ pub(super) struct ActiveRun {
     pub(super) outcome: Option<TurnEnd>,
     /// A model call was refused because nothing may be spent any more.
     pub(super) is_over_budget: bool,
+    /// The log reached a limit: nothing more that the agent says is recorded.
+    pub(super) is_log_full: bool,
     pub(super) diagnostics: Option<Diagnostics>,
     /// The agent's last lines, once they are kept.
     pub(super) last_lines: Option<BlobHash>,
@@ -87,6 +89,7 @@ impl ActiveRun {
             stop: None,
             outcome: None,
             is_over_budget: false,
+            is_log_full: false,
             diagnostics: None,
             last_lines: None,
             began: now,

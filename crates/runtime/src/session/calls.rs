@@ -12,6 +12,7 @@ use warren_models::{Budget, Caller, Charge, Exchange, Quote, RefusalKind, Unaffo
 
 use super::{SessionTask, signal::Signal};
 use crate::{
+    limit::Use,
     recorder::RecordError,
     recordings::{Allowed, StoreError, Stored},
     spaces,
@@ -169,36 +170,6 @@ enum Kept {
     /// There is no room for it. Told once: nothing more of the run is recorded.
     LimitReached(Box<EventBody>),
     Not,
-}
-
-/// How much of a limit is used.
-#[derive(Clone, Copy)]
-struct Use {
-    limit: &'static str,
-    scope: &'static str,
-    used: u64,
-    allowed: u64,
-}
-
-impl Use {
-    fn new(limit: &'static str, scope: &'static str, used: u64, allowed: u64) -> Self {
-        Self { limit, scope, used, allowed }
-    }
-
-    fn left(self) -> u64 {
-        self.allowed.saturating_sub(self.used)
-    }
-
-    fn reached(self) -> EventBody {
-        let Self { limit, scope, used, allowed } = self;
-        EventBody::LimitReached {
-            limit: limit.to_owned(),
-            scope: scope.to_owned(),
-            used,
-            allowed,
-            resets_at: None,
-        }
-    }
 }
 
 #[cfg(test)]

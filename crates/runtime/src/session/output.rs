@@ -40,7 +40,7 @@ impl SessionTask {
         }
         let now = self.shared.parts.env.now();
         // What an agent says after its run was ended without it belongs to nobody.
-        let run = self.run.as_mut().filter(|run| run.record.run_id == of);
+        let run = self.run.as_mut().filter(|run| run.record.run_id == of && !run.is_log_full);
         let agent = run.and_then(|run| run.agent.as_mut());
         let outputs = agent.map(|agent| agent.decode(&lines, now)).unwrap_or_default();
         self.on_outputs(outputs).await
@@ -83,7 +83,7 @@ impl SessionTask {
 
     /// Records what the agent says, then acts on it: answers its program, asks people, remembers, ends the turn.
     async fn on_outputs(&mut self, outputs: Vec<Output>) -> Result<(), RecordError> {
-        let Some(run) = &self.run else { return Ok(()) };
+        let Some(run) = self.run.as_ref().filter(|run| !run.is_log_full) else { return Ok(()) };
         let mut drafts = Vec::new();
         let mut acts = Vec::new();
         for output in outputs {

@@ -200,6 +200,7 @@ impl SessionTask {
         if self.leaving.as_ref().is_some_and(|(how, _)| !matches!(how, Leave::Stop(_))) {
             return Err(Failure::Refused(SessionError::Draining));
         }
+        self.check_log_room().await?;
         let run = self.shared.parts.env.run_id();
         let command = Command::Send {
             run,

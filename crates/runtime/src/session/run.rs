@@ -16,6 +16,7 @@ use super::{
     active::{ActiveRun, Stop},
     agent::Agent,
     deadlines::NEVER,
+    log_limit::{description, hint},
     requests::merged,
     run_record::EndRecord as _,
     sandbox::{Ready, SandboxSlot},
@@ -70,6 +71,7 @@ impl SessionTask {
         let options = merged(&own, &record.input.options);
         let budget = self.budget(&options);
         self.run = Some(ActiveRun::new(record, budget));
+        self.recorder.size.begin_run();
         if self.is_leaving() {
             self.interrupt("shutdown");
             return Ok(());
@@ -108,6 +110,11 @@ impl SessionTask {
             let latest = self.recorder.state.version;
             let message = Rejection::VersionConflict { wanted, latest }.to_string();
             self.refuse(run, ErrorCode::VersionConflict, message).await?;
+            return Box::pin(self.start_next()).await;
+        }
+        if let Some(limit) = self.full_log().await? {
+            let message = format!("{}; hint: {}", description(limit), hint(limit));
+            self.refuse(run, ErrorCode::StorageLimit, message).await?;
             return Box::pin(self.start_next()).await;
         }
         if !self.settle_head(&record).await? {

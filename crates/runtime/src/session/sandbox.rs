@@ -486,7 +486,7 @@ impl SessionTask {
     /// Ends a sandbox that takes too much while no run is going on. What it left is committed first; where that fails it ends
     /// all the same, because it would take more: its directories stay as they are, and the next sandbox begins with them.
     /// Where they would go with it, it does not end.
-    async fn end_greedy(&mut self, message: String) -> Result<(), RecordError> {
+    pub(super) async fn end_greedy(&mut self, message: String) -> Result<(), RecordError> {
         let why = match (self.keep_before_end().await?, self.files_at()) {
             (Ok(()), _) => message,
             (Err(error), FilesAt::Host) => {

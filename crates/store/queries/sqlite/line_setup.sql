@@ -8,7 +8,8 @@ BEGIN
     SELECT log, head + 1, NEW.json FROM logs
     WHERE session_id = NEW.session_id AND fence <= NEW.fence AND head = NEW.expected;
 
-    UPDATE logs SET head = head + 1, last_activity = coalesce(NEW.last_activity, last_activity)
+    UPDATE logs SET head = head + 1, last_activity = coalesce(NEW.last_activity, last_activity),
+                    bytes = bytes + length(NEW.json)
     WHERE session_id = NEW.session_id AND fence <= NEW.fence AND head = NEW.expected;
 
     SELECT RAISE(ABORT, 'the log is not as the line expects it') WHERE changes() = 0;

@@ -1,5 +1,5 @@
 -- The entries of every commit that finds its log as it expects it. $1: rows of [session, fence, expected head,
--- last activity or null, its entries as [place in $2, length]]; $2: their bytes in a row.
+-- last activity or null, its entries as [place in $2, length], bytes added]; $2: their bytes in a row.
 INSERT INTO entries (log, seq, json)
 SELECT logs.log, logs.head + 1 + entry.key, substr($2, entry.value ->> 0, entry.value ->> 1)
 FROM json_each($1) AS plain

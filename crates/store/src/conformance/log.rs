@@ -6,7 +6,7 @@ use bytes::Bytes;
 use warren_domain::{Fence, NodeId, Seq, SessionId, Version};
 
 use super::{created, samples};
-use crate::{Change, Commit, CommitError, Compaction, LogEntry, Store};
+use crate::{Change, Commit, CommitError, Compaction, LogEntry, SessionRecord, Store, StoredBytes};
 
 /// The second attempt is refused, and changes nothing.
 pub async fn a_session_is_created_once(store: &Store) {
@@ -165,6 +165,43 @@ pub async fn bytes_are_kept_exactly(store: &Store) {
     let commit = Commit { entries: entries.clone(), ..samples::append(session, Seq(1), 0) };
     store.log.commit(commit).await.expect("it is appended");
     assert_eq!(store.log.read(session, Seq(1), 10).await.expect("the log is read"), entries);
+}
+
+/// Whatever the way of a commit: alone, with others, with changes; and after a compaction and an erasure.
+pub async fn stored_bytes_are_those_of_the_entries_and_their_blobs(store: &Store) {
+    let (first, second) = (created(store).await, samples::session());
+    let second = SessionRecord { project_id: first.project_id, ..second };
+    store.log.commit(samples::create(&second)).await.expect("it is created");
+    let sizes = async |record: &SessionRecord| {
+        let read = store.log.read(record.session_id, Seq(0), 1_000).await.expect("the log is read");
+        read.iter().map(|entry| entry.json.len() as u64).sum::<u64>()
+    };
+    let stored = async |record: &SessionRecord| {
+        store.sessions.stored(record.session_id).await.expect("it is read").expect("there is one")
+    };
+    let session = first.session_id;
+    store.log.commit(samples::append(session, Seq(1), 1)).await.expect("one entry");
+    store.log.commit(samples::append(session, Seq(2), 5)).await.expect("some entries");
+    let (a, b) = (samples::append(session, Seq(7), 2), samples::append(second.session_id, Seq(1), 3));
+    let both = futures::join!(store.log.commit(a), store.log.commit(b));
+    both.0.and(both.1).expect("two logs");
+    let changes = vec![Change::AddBlobBytes(1_000_000)];
+    store.log.commit(Commit { changes, ..samples::append(session, Seq(9), 2) }).await.expect("with blobs");
+    let refused = store.log.commit(samples::append(session, Seq(3), 2)).await;
+    assert!(refused.is_err(), "what is refused counts for nothing");
+    let (own, others) = (sizes(&first).await + 1_000_000, sizes(&second).await);
+    assert_eq!(stored(&first).await, StoredBytes { session: own, project: own + others });
+    assert_eq!(stored(&second).await, StoredBytes { session: others, project: own + others });
+
+    let (lease, fence) = upkeep(store).await;
+    let piece = Compaction { from: Seq(3), entry: stand_in(6), lease, fence };
+    assert!(store.log.compact(session, piece).await.expect("the log is there"));
+    let left = sizes(&first).await + 1_000_000;
+    assert!(left < own);
+    assert_eq!(stored(&second).await, StoredBytes { session: others, project: left + others });
+    store.sessions.erase(session, Fence(0)).await.expect("it is erased");
+    assert_eq!(stored(&second).await, StoredBytes { session: others, project: others });
+    assert_eq!(store.sessions.stored(session).await.expect("it is read"), None);
 }
 
 /// Whoever reads before it, from the middle of it, or after it: each gets what is left, and then what comes.

@@ -13,7 +13,7 @@ use super::{
     db::{Db, Failed, Tx},
     queries::{
         BATCH_BEGIN, BATCH_COMMIT, ENTRY_COUNT, ENTRY_DROP, ENTRY_ERASE, ENTRY_REPLACE, LOG_ERASE,
-        SESSION_ERASE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT, TRANSCRIPT_LAST, TRANSCRIPT_TRIM,
+        LOG_SHRINK, SESSION_ERASE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT, TRANSCRIPT_LAST, TRANSCRIPT_TRIM,
     },
     row::to_json,
 };
@@ -204,11 +204,14 @@ impl<'a> Batch<'a> {
         let n_wanted = to.0.checked_sub(from.0).map(|n| n + 1);
         let counted = self.tx.read(ENTRY_COUNT, args![log, from, to]).await?;
         let n_found = counted.first().map(|row| row.number(0)).transpose()?;
+        let removed = counted.first().map_or(Ok(0), |row| row.int(1))?;
         if n_wanted.is_none() || n_found != n_wanted {
             return Ok(false);
         }
         self.tx.write(ENTRY_DROP, args![log, from, to]).await?;
         self.tx.write(ENTRY_REPLACE, args![log, to, piece.entry.json.to_vec()]).await?;
+        let freed = removed.saturating_sub(i64::try_from(piece.entry.json.len()).unwrap_or(i64::MAX));
+        self.tx.write(LOG_SHRINK, args![log, freed]).await?;
         Ok(true)
     }
 

@@ -97,6 +97,7 @@ queries! {
     PROFILE_GET = "profile_get";
     PROFILE_LIST = "profile_list";
     PROFILE_PUT = "profile_put";
+    LOG_SHRINK = "log_shrink";
     PROFILE_REMOVE = "profile_remove";
     PROJECT_GET = "project_get";
     PROJECT_LIST = "project_list";
@@ -119,6 +120,7 @@ queries! {
     SESSION_UPDATE = "session_update";
     TOKEN_GET = "token_get";
     TOKEN_LIST = "token_list";
+    SESSION_STORED = "session_stored";
     TOKEN_PUT = "token_put";
     TOKEN_REMOVE = "token_remove";
     TRANSCRIPT_APPEND = "transcript_append";

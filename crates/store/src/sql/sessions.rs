@@ -8,11 +8,11 @@ use warren_domain::{
 use super::{
     Sql,
     args::{Arg, args},
-    queries::{FILE_LIST, SESSION_GET, SESSION_LIST},
+    queries::{FILE_LIST, SESSION_GET, SESSION_LIST, SESSION_STORED},
     row::{Row, to_json},
     while_doing,
 };
-use crate::{Page, ReadError, SessionQuery, SessionRecord, Sessions, WorkspaceFile, WriteError};
+use crate::{Page, ReadError, SessionQuery, SessionRecord, Sessions, StoredBytes, WorkspaceFile, WriteError};
 
 #[async_trait]
 impl Sessions for Sql {
@@ -28,6 +28,12 @@ impl Sessions for Sql {
 
     async fn erase(&self, session: SessionId, fence: Fence) -> Result<bool, WriteError> {
         self.writer.erase(session, fence).await
+    }
+
+    async fn stored(&self, session: SessionId) -> Result<Option<StoredBytes>, ReadError> {
+        let row = self.db.read_one(SESSION_STORED, args![session]).await;
+        let read = |row: Row| Ok(StoredBytes { session: row.number(0)?, project: row.number(1)? });
+        row.and_then(|row| row.map(read).transpose()).map_err(while_doing("read what is stored"))
     }
 
     async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError> {

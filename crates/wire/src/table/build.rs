@@ -83,6 +83,7 @@ pub(super) const SEND: Route = row(
     Code::IdempotencyMismatch,
     Code::QueueFull,
     Code::MessageLimit,
+    Code::StorageLimit,
     Code::Unavailable,
 ]);
 

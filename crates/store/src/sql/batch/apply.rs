@@ -37,7 +37,11 @@ impl Batch<'_> {
                 Change::PutVersion(record) => self.put(VERSION_PUT, versions::version_args(record)?).await?,
                 Change::PutKey(key) => self.put_key(commit.session, key).await?,
                 // Counted by the check; files go together.
-                Change::CreateSession(_) | Change::Count(_) | Change::PutFile(_) | Change::RemoveFile(_) => {}
+                Change::CreateSession(_)
+                | Change::Count(_)
+                | Change::PutFile(_)
+                | Change::RemoveFile(_)
+                | Change::AddBlobBytes(_) => {}
             }
         }
         self.files(commit).await

@@ -37,6 +37,7 @@ impl Batch<'_> {
                 | Change::PutRun(_)
                 | Change::PutApproval(_)
                 | Change::Count(_)
+                | Change::AddBlobBytes(_)
                 | Change::PutFile(_)
                 | Change::RemoveFile(_) => Ok(()),
             };
@@ -91,6 +92,7 @@ pub(super) fn check_shape(commit: &Commit) -> Result<(), CommitError> {
             Change::UpdateSession(_)
             | Change::PutKey(_)
             | Change::Count(_)
+            | Change::AddBlobBytes(_)
             | Change::PutFile(_)
             | Change::RemoveFile(_) => return None,
         };

@@ -93,16 +93,17 @@ async fn write_many(db: &Db, commits: &[&Commit]) -> Result<Vec<Row>, Failed> {
 type Places = Vec<(usize, usize)>;
 
 /// One commit for the statement, which finds its entries' bytes in `bytes`.
-fn row(commit: &Commit, bytes: &mut Vec<u8>) -> (SessionId, u64, Seq, Option<i64>, Places) {
+fn row(commit: &Commit, bytes: &mut Vec<u8>) -> (SessionId, u64, Seq, Option<i64>, Places, u64) {
     let places = commit.entries.iter().map(|entry| {
         // The database counts places from 1.
         let place = (bytes.len() + 1, entry.json.len());
         bytes.extend_from_slice(&entry.json);
         place
     });
-    let places = places.collect();
+    let places: Places = places.collect();
+    let added = places.iter().map(|(_, length)| *length as u64).sum();
     let activity = last_activity(commit).map(Timestamp::as_millis);
-    (commit.session, commit.fence.0, commit.expected, activity, places)
+    (commit.session, commit.fence.0, commit.expected, activity, places, added)
 }
 
 fn last_activity(commit: &Commit) -> Option<Timestamp> {

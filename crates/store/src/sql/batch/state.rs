@@ -14,6 +14,8 @@ pub(super) struct LogState {
     pub(super) version: Version,
     pub(super) fence: Fence,
     last_activity: Option<Timestamp>,
+    /// How many bytes it grows by.
+    added: u64,
     moved: bool,
 }
 
@@ -26,6 +28,7 @@ impl LogState {
             version: Version(row.number(3)?),
             fence: Fence(row.number(4)?),
             last_activity: None,
+            added: 0,
             moved: false,
         };
         Ok((row.id(0)?, log))
@@ -35,6 +38,7 @@ impl LogState {
     pub(super) fn advance(&mut self, commit: &Commit, head: Seq) {
         self.head = Some(head);
         self.moved = true;
+        self.added += commit.entries.iter().map(|entry| entry.json.len() as u64).sum::<u64>();
         for change in &commit.changes {
             match change {
                 Change::CreateSession(record) => self.last_activity = Some(record.last_activity),
@@ -42,6 +46,7 @@ impl LogState {
                     self.last_activity = update.last_activity.or(self.last_activity);
                 }
                 Change::PutVersion(record) => self.version = record.version,
+                Change::AddBlobBytes(bytes) => self.added = self.added.saturating_add(*bytes),
                 Change::PutRun(_)
                 | Change::PutApproval(_)
                 | Change::PutKey(_)
@@ -58,8 +63,8 @@ impl LogState {
     }
 
     /// Its row for the statement that moves the logs.
-    pub(super) fn row(&self) -> (i64, Seq, Version, Option<i64>) {
+    pub(super) fn row(&self) -> (i64, Seq, Version, Option<i64>, u64) {
         let head = self.head.unwrap_or_default();
-        (self.log, head, self.version, self.last_activity.map(Timestamp::as_millis))
+        (self.log, head, self.version, self.last_activity.map(Timestamp::as_millis), self.added)
     }
 }
