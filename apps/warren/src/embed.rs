@@ -12,6 +12,7 @@ mod metrics;
 mod options;
 mod programs;
 mod skeleton;
+mod storage;
 mod trial;
 
 use std::{
@@ -41,6 +42,7 @@ use crate::{
 use programs::OnDisk;
 
 pub(crate) use options::{programs, required_layers};
+pub(crate) use storage::advice as storage_advice;
 pub(crate) use trial::{Trial, Trials};
 
 /// The first argument that makes this program the launcher of sandboxes.
@@ -100,7 +102,10 @@ impl Server {
             env: core.env.clone(),
             tasks: http.clone(),
             metrics: metrics::record(&core.tasks)?,
-            options: options::server(&config, address),
+            options: warren_server::Options {
+                advice: storage::advice(&config, lock.home().directory()).into_iter().collect(),
+                ..options::server(&config, address)
+            },
         };
         let serving = serve(listener, router(deps), http.clone(), ServeOptions::default());
         http.spawn_to_end(TaskKind::Housekeeping, serving);
@@ -151,9 +156,15 @@ impl Core {
         let mut store =
             warren_store::open(options::store(config, directory), env.clone(), &store_tasks).await?;
         let storage = options::storage(config)?;
-        if let Some(storage) = &storage {
-            store.blobs = warren_store::blobs_on(storage.beside("blobs")?);
+        let blobs = match &storage {
+            Some(storage) => storage.beside("blobs")?,
+            None => warren_store::local_objects(&directory.join("blobs"))?,
+        };
+        storage::claim(&store, &blobs, &env, &storage::place(config, directory)).await?;
+        if let Some(advice) = storage::advice(config, directory) {
+            tracing::warn!("{}; {}", advice.problem, advice.hint);
         }
+        store.blobs = warren_store::blobs_on(blobs);
         let live = Live::new(&store, &store_tasks);
         let backend = Arc::new(Local::open(options::sandbox(directory)?, tasks.clone())?);
         let models = ModelGateway::new(options::models(config)?, env.clone())?;

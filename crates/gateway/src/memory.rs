@@ -50,6 +50,14 @@ impl Tokens for Silent {
     async fn counted(&self, _: &str, _: Timestamp) -> Result<u64, ReadError> {
         out_of_reach()
     }
+
+    async fn forget_counts(&self, _: Timestamp) -> Result<u64, ReadError> {
+        out_of_reach()
+    }
+
+    async fn remove_counts(&self, _: &str) -> Result<(), ReadError> {
+        out_of_reach()
+    }
 }
 
 #[derive(Default)]
@@ -111,6 +119,14 @@ impl Tokens for Memory {
     /// Nothing is sent here.
     async fn counted(&self, _: &str, _: Timestamp) -> Result<u64, ReadError> {
         Ok(0)
+    }
+
+    async fn forget_counts(&self, _: Timestamp) -> Result<u64, ReadError> {
+        Ok(0)
+    }
+
+    async fn remove_counts(&self, _: &str) -> Result<(), ReadError> {
+        Ok(())
     }
 }
 

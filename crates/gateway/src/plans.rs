@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use warren_domain::Timestamp;
+use warren_domain::{Partition, Timestamp};
 use warren_store::Count;
 
 use crate::{Gateway, Identity, RequestError, Scope};
@@ -79,7 +79,7 @@ impl Gateway {
     #[must_use]
     pub fn count_of(&self, identity: &Identity) -> Count {
         let plan = self.plan(identity);
-        let account = format!("{}/{}", identity.partition, identity.owner);
+        let account = account(&identity.partition, &identity.owner);
         Count { account, since: since(plan, self.env.now()), most: self.plans.most(plan) }
     }
 
@@ -94,6 +94,11 @@ impl Gateway {
         let resets_at = (plan == Plan::Paid).then(|| since.plus_millis(WEEK_MILLIS));
         Ok(Allowance { plan, most, used, resets_at })
     }
+}
+
+/// The account of an owner of tokens.
+pub(crate) fn account(partition: &Partition, owner: &str) -> String {
+    format!("{partition}/{owner}")
 }
 
 /// Since when messages are counted: Monday, or ever.

@@ -120,7 +120,7 @@ impl Gateway {
     /// # Errors
     /// When the tokens cannot be written.
     pub async fn sign_out(&self, identity: &Identity) -> Result<(), RequestError> {
-        self.token_remove(identity.token_id).await
+        self.token_remove(&identity.partition, identity.token_id).await
     }
 
     /// Whether a token has not been revoked, asking the store: another node may have done it a moment ago.

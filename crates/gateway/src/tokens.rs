@@ -6,6 +6,7 @@ use warren_store::TokenRecord;
 use crate::{
     AuthenticateError, Gateway, Identity, Plan, RequestError, Scope,
     gateway::OWNER,
+    plans::account,
     secret::{self, Secret},
 };
 
@@ -143,7 +144,7 @@ impl Gateway {
     /// When there is none of that name in the identity's partition.
     pub async fn token_delete(&self, identity: &Identity, id: TokenId) -> Result<(), RequestError> {
         self.token_get(identity, id).await?;
-        self.token_remove(id).await
+        self.token_remove(&identity.partition, id).await
     }
 
     pub(crate) async fn token_mint(
@@ -170,9 +171,12 @@ impl Gateway {
         Ok((secret, Token::from(token)))
     }
 
-    pub(crate) async fn token_remove(&self, id: TokenId) -> Result<(), RequestError> {
+    pub(crate) async fn token_remove(&self, partition: &Partition, id: TokenId) -> Result<(), RequestError> {
         self.records.tokens.remove_token(id).await.map_err(RequestError::Backend)?;
         self.cache.revoke();
+        // A token that stands for itself is its own account. What a named owner has sent stays: another token may be theirs.
+        let account = account(partition, &id.to_string());
+        self.records.tokens.remove_counts(&account).await.map_err(RequestError::Backend)?;
         // What holds it ends before this is answered. It is removed all the same if that cannot be looked up: then what
         // holds it ends when it can.
         if let Err(error) = self.recheck().await {
@@ -186,7 +190,7 @@ impl Gateway {
     pub(crate) async fn tokens_sweep(&self, partition: &Partition) -> Result<(), RequestError> {
         let now = self.env.now();
         for token in self.tokens_of(partition).await?.iter().filter(|token| is_expired(token, now)) {
-            self.token_remove(token.token_id).await?;
+            self.token_remove(partition, token.token_id).await?;
         }
         Ok(())
     }
@@ -197,7 +201,7 @@ impl Gateway {
         name: &str,
     ) -> Result<(), RequestError> {
         for token in self.tokens_of(partition).await?.iter().filter(|token| token.name == name) {
-            self.token_remove(token.token_id).await?;
+            self.token_remove(partition, token.token_id).await?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use serde::Serialize;
 use tokio::sync::Semaphore;
 use warren_env::{Env, Tasks};
 use warren_gateway::Gateway;
@@ -55,6 +56,17 @@ pub struct Options {
     pub preview_origins: Vec<String>,
     /// Sessions do not share workspaces.
     pub workspace_isolation: bool,
+    /// What an operator should change; `/api/doctor` shows it.
+    pub advice: Vec<Advice>,
+}
+
+/// Something that works, but not as an operator may expect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Advice {
+    /// What is so.
+    pub problem: String,
+    /// What to do about it.
+    pub hint: String,
 }
 
 impl Options {
@@ -70,6 +82,7 @@ impl Options {
             previews: PreviewHosts::parse(&format!("http://localhost:{}", listen.port())).ok(),
             preview_origins: Vec::new(),
             workspace_isolation: false,
+            advice: Vec::new(),
         }
     }
 

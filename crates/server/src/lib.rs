@@ -38,6 +38,6 @@ mod error_pages;
 mod handlers;
 mod page;
 
-pub use deps::{Deps, Options, RenderMetrics};
+pub use deps::{Advice, Deps, Options, RenderMetrics};
 pub use router::router;
 pub use serve::{ServeOptions, serve};

@@ -18,6 +18,18 @@ pub(crate) struct ObjectBlobs {
     objects: Arc<dyn ObjectStore>,
 }
 
+/// The object store that blobs under a directory are in. The directory is made if it is absent.
+///
+/// # Errors
+/// When the directory cannot be used.
+pub fn local_objects(directory: &Path) -> Result<Arc<dyn ObjectStore>, object_store::Error> {
+    std::fs::create_dir_all(directory)
+        .map_err(|source| object_store::Error::Generic { store: "blobs", source: Box::new(source) })?;
+    // Sessions come and go, each with directories of its own.
+    let objects = LocalFileSystem::new_with_prefix(directory)?.with_fsync(true).with_automatic_cleanup(true);
+    Ok(Arc::new(objects))
+}
+
 /// Blobs in an object store that somebody else opened, in place of those of a directory.
 #[must_use]
 pub fn blobs_on(objects: Arc<dyn ObjectStore>) -> Arc<dyn Blobs> {
@@ -35,12 +47,7 @@ pub struct DamagedBlob {
 impl ObjectBlobs {
     /// Under a directory, which is made if it is absent. A put is on disk when it returns.
     pub(crate) fn in_directory(directory: &Path) -> Result<Self, object_store::Error> {
-        std::fs::create_dir_all(directory)
-            .map_err(|source| object_store::Error::Generic { store: "blobs", source: Box::new(source) })?;
-        // Sessions come and go, each with directories of its own.
-        let objects =
-            LocalFileSystem::new_with_prefix(directory)?.with_fsync(true).with_automatic_cleanup(true);
-        Ok(Self { objects: Arc::new(objects) })
+        Ok(Self { objects: local_objects(directory)? })
     }
 
     /// Looks once more before it removes: the list may be minutes old, and the blob put again since.

@@ -204,6 +204,9 @@ macro_rules! conformance_rules {
             }
             leases {
                 a_lease_is_held_by_one
+                absent_session_has_no_lease
+                upkeep_lease_needs_no_session
+                blob_storage_is_claimed_once
                 a_node_takes_over_its_own_lease
                 an_expired_lease_can_be_taken
                 renewing_prolongs_only_ones_own
@@ -231,6 +234,8 @@ macro_rules! conformance_rules {
             counts {
                 a_count_stops_at_its_limit
                 counts_are_apart
+                counts_of_past_windows_are_removed
+                counts_of_a_removed_account_are_removed
                 what_is_refused_is_not_counted
                 of_many_at_once_as_many_as_allowed_are_counted
             }

@@ -4,6 +4,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use uuid::Uuid;
 use warren_domain::{
     AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, Seq,
     SessionId, Timestamp, TokenId, Version, WorkspaceId,
@@ -120,6 +121,9 @@ pub enum AcquireError {
         /// Until when, by the clock of the backend.
         until: Timestamp,
     },
+    /// There is no such session. Nothing is kept of the attempt.
+    #[error("session `{0}` does not exist")]
+    NoSession(SessionId),
     /// The database failed.
     #[error("failed to take the lease on session `{session}`")]
     Backend {
@@ -166,13 +170,13 @@ pub trait Sessions: Send + Sync {
     /// `fence` is checked in the transaction that erases.
     async fn erase(&self, session: SessionId, fence: Fence) -> Result<bool, WriteError>;
 
-    /// Files of its workspace as last seen, by path.
-    async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError>;
-}
-
     /// What its log and those of its project take; `None` if there is no such session. Each log's size is kept with its
     /// head: a commit adds to it, a compaction takes from it.
     async fn stored(&self, session: SessionId) -> Result<Option<StoredBytes>, ReadError>;
+
+    /// Files of its workspace as last seen, by path.
+    async fn files(&self, session: SessionId) -> Result<Vec<WorkspaceFile>, ReadError>;
+}
 
 /// Runs. They are made and changed by commits.
 #[async_trait]
@@ -297,8 +301,8 @@ pub trait Transcripts: Send + Sync {
 /// agree on who holds a lease.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// Takes the lease for `node` if it is free, expired, or its own already; the fence grows each time. The session need
-    /// not exist yet.
+    /// Takes the lease for `node` if it is free, expired, or its own already; the fence grows each time. A session that does
+    /// not exist has none. [`UPKEEP`] is always there.
     async fn acquire(
         &self,
         session: SessionId,
@@ -315,7 +319,16 @@ pub trait Leases: Send + Sync {
 
     /// Gives a lease back. Nothing happens if it was taken over.
     async fn release(&self, session: SessionId, node: &NodeId, fence: Fence) -> Result<(), ReadError>;
+
+    /// The id of the blob storage that belongs with these records; `None` until one is claimed.
+    async fn storage(&self) -> Result<Option<String>, ReadError>;
+
+    /// Claims a blob storage for these records, unless another was claimed before. Returns the id of the claimed one.
+    async fn claim_storage(&self, storage: &str) -> Result<String, ReadError>;
 }
+
+/// The lease on upkeep, which belongs to no session.
+pub const UPKEEP: SessionId = SessionId(Uuid::nil());
 
 /// Profiles. Each belongs to a project or to its whole partition, and its id is unique among those of the same owner.
 #[async_trait]
@@ -371,6 +384,12 @@ pub trait Tokens: Send + Sync {
 
     /// How many messages were counted for an account since this time, by commits that named the same.
     async fn counted(&self, account: &str, since: Timestamp) -> Result<u64, ReadError>;
+
+    /// Removes counts of windows that began before this time. Counts since time 0 have no end and stay. Says how many.
+    async fn forget_counts(&self, before: Timestamp) -> Result<u64, ReadError>;
+
+    /// Removes all counts of an account that nobody can use any more.
+    async fn remove_counts(&self, account: &str) -> Result<(), ReadError>;
 }
 
 /// Projects and workspaces.

@@ -13,14 +13,15 @@ mod defaults;
 mod live;
 mod open;
 mod sql;
+mod storage;
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
-pub use blobs::{DamagedBlob, blobs_on};
+pub use blobs::{DamagedBlob, blobs_on, local_objects};
 pub use contract::{
     AcquireError, Approvals, Backend, Blobs, CommitError, EventLog, Heard, Hints, Leases, Profiles, Projects,
-    ReadError, Replays, Runs, Sessions, Store, Tokens, Transcripts, Versions, Views, WriteError,
+    ReadError, Replays, Runs, Sessions, Store, Tokens, Transcripts, UPKEEP, Versions, Views, WriteError,
 };
 pub use defaults::ensure_defaults;
 pub use live::{Changes, Follow, ListChange, Live};
@@ -31,3 +32,4 @@ pub use records::{
     StoredBytes, TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart,
     WorkspaceFile, WorkspaceRecord,
 };
+pub use storage::{StorageError, claim_storage};

@@ -29,6 +29,15 @@ impl TestPostgres {
         Some(place)
     }
 
+    /// Loads a dump of the schema `dumped`, as `pg_dump --inserts` writes it.
+    pub async fn load(&self, dump: &str, dumped: &str) {
+        // Lines for `psql`, and the schema, which is there.
+        let is_sql = |line: &&str| !line.starts_with('\\') && !line.starts_with("CREATE SCHEMA ");
+        let sql: Vec<&str> = dump.lines().filter(is_sql).collect();
+        let sql = sql.join("\n").replace(&format!("{dumped}."), &format!("{}.", self.schema));
+        self.execute(sql).await;
+    }
+
     /// Where a server keeps its records there.
     #[must_use]
     pub fn url(&self) -> String {

@@ -69,14 +69,31 @@ impl Setup {
 
     /// Starts it in a new directory.
     pub async fn start(self) -> TestServer {
+        self.start_after(|_| {}).await
+    }
+
+    /// Starts it in a new directory, where it does not start. Gives what it said about that.
+    pub async fn start_refused(self) -> String {
+        let mut server = self.made(|_| {});
+        server.restart_refused().await
+    }
+
+    /// Starts it in a new directory that was filled with something first.
+    pub async fn start_after(self, fill: impl FnOnce(&Path)) -> TestServer {
+        let mut server = self.made(fill);
+        server.restart().await;
+        server
+    }
+
+    /// Not started yet.
+    fn made(self, fill: impl FnOnce(&Path)) -> TestServer {
         // A server refuses a data directory that others can enter.
         let private = fs::Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix("warren-test-").permissions(private).tempdir();
         let directory = directory.expect("a directory");
+        fill(directory.path());
         fs::write(directory.path().join("warren.toml"), &self.config).expect("the configuration is written");
-        let mut server = TestServer { setup: self, directory, running: None };
-        server.restart().await;
-        server
+        TestServer { setup: self, directory, running: None }
     }
 }
 
@@ -197,6 +214,17 @@ impl TestServer {
         let text = |key: &str| ready[key].as_str().expect("a text").to_owned();
         let pid = child.id().expect("it runs");
         self.running = Some(Running { child, pid, url: text("url"), token: text("token") });
+    }
+
+    /// Ends it if it runs. The test fails unless it refuses to start again; gives what it said about that.
+    pub async fn restart_refused(&mut self) -> String {
+        self.stop().await;
+        let mut command = self.program();
+        command.args(["up", "--listen", "127.0.0.1:0", "--json"]).kill_on_drop(true);
+        let ended = tokio::time::timeout(PATIENCE, command.output()).await;
+        let output = ended.expect("the server does not start").expect("the program starts");
+        assert!(!output.status.success(), "the server ended with {}", output.status);
+        String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
     /// What it complained about since it was last started.

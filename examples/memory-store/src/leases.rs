@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use warren_domain::{Fence, NodeId, SessionId, Timestamp};
-use warren_store::{AcquireError, Granted, Leases, ReadError};
+use warren_store::{AcquireError, Granted, Leases, ReadError, UPKEEP};
 
 use crate::Memory;
 
@@ -19,6 +19,9 @@ impl Leases for Memory {
         let now = self.env.now();
         let until = after(now, lasts);
         let mut state = self.state();
+        if session != UPKEEP && !state.sessions.contains_key(&session) {
+            return Err(AcquireError::NoSession(session));
+        }
         let lease = state.leases.entry(session).or_default();
         match &lease.holder {
             Some((holder, until)) if holder != node && *until > now => {
@@ -59,6 +62,14 @@ impl Leases for Memory {
             lease.holder = None;
         }
         Ok(())
+    }
+
+    async fn storage(&self) -> Result<Option<String>, ReadError> {
+        Ok(self.state().storage.clone())
+    }
+
+    async fn claim_storage(&self, storage: &str) -> Result<String, ReadError> {
+        Ok(self.state().storage.get_or_insert_with(|| storage.to_owned()).clone())
     }
 }
 

@@ -64,8 +64,10 @@ struct State {
     sessions: BTreeMap<SessionId, Session>,
     /// Messages, by account and since when they are counted.
     counts: HashMap<(String, Timestamp), u64>,
-    /// Apart from the sessions: a lease may be taken before its session is made.
+    /// Apart from the sessions: the lease on upkeep belongs to none.
     leases: HashMap<SessionId, Lease>,
+    /// The id of the blob storage that was claimed.
+    storage: Option<String>,
     /// By partition, id and project, which is the order of a list.
     profiles: BTreeMap<(Partition, ProfileId, Option<ProjectId>), AgentProfile>,
     tokens: BTreeMap<TokenId, TokenRecord>,
@@ -79,10 +81,10 @@ struct State {
 struct Session {
     record: SessionRecord,
     entries: Vec<LogEntry>,
-    runs: BTreeMap<RunId, RunRecord>,
-    approvals: BTreeMap<ApprovalId, ApprovalRecord>,
     /// Of fields that were put as blobs.
     blob_bytes: u64,
+    runs: BTreeMap<RunId, RunRecord>,
+    approvals: BTreeMap<ApprovalId, ApprovalRecord>,
     versions: BTreeMap<Version, VersionRecord>,
     replays: BTreeMap<ReplayId, ReplayRecord>,
     keys: HashMap<String, Key>,

@@ -97,4 +97,16 @@ impl Tokens for Memory {
     async fn counted(&self, account: &str, since: Timestamp) -> Result<u64, ReadError> {
         Ok(self.state().counts.get(&(account.to_owned(), since)).copied().unwrap_or(0))
     }
+
+    async fn forget_counts(&self, before: Timestamp) -> Result<u64, ReadError> {
+        let counts = &mut self.state().counts;
+        let n_before = counts.len();
+        counts.retain(|(_, since), _| *since == Timestamp::default() || *since >= before);
+        Ok((n_before - counts.len()) as u64)
+    }
+
+    async fn remove_counts(&self, account: &str) -> Result<(), ReadError> {
+        self.state().counts.retain(|(counted, _), _| counted != account);
+        Ok(())
+    }
 }

@@ -91,6 +91,10 @@ async fn examine(setting: &Setting) -> Result<Findings> {
             findings.look_at_models(&loaded.config);
             findings.look_at_programs(&loaded.config);
             findings.template = Some(template(&loaded.config));
+            if let Some(advice) = embed::storage_advice(&loaded.config, setting.home.directory()) {
+                let (problem, hint) = (advice.problem, advice.hint);
+                findings.problems.push(Problem { is_fatal: false, problem, hint });
+            }
             embed::required_layers(&loaded.config)
         }
         Err(error) => {

@@ -49,14 +49,33 @@ async fn a_server_on_postgresql_runs_streams_survives_a_kill_and_reads_everythin
     postgres.remove().await;
 }
 
+#[tokio::test]
+async fn server_on_postgresql_with_local_blobs_warns_and_a_second_one_does_not_start() {
+    let Some(postgres) = TestPostgres::new().await else { return };
+    let setup = Setup::new().variable("WARREN_STORAGE_DATABASE_URL", &postgres.url());
+    let mut first = setup.clone().start().await;
+    assert!(first.stderr().contains("storage.blobs_url"), "{}", first.stderr());
+    let doctor = first.admin().get("/api/doctor").await.expect(StatusCode::OK);
+    let warnings = doctor["warnings"].as_array().expect("warnings");
+    assert_eq!(warnings.len(), 1, "{doctor:#}");
+    assert!(warnings[0]["hint"].as_str().expect("a hint").contains("storage.blobs_url"), "{doctor:#}");
+
+    let complaints = setup.start_refused().await;
+    assert!(complaints.contains("is not the one of this database"), "{complaints}");
+    assert!(complaints.contains("storage.blobs_url"), "{complaints}");
+    // A single server may keep its blobs on its disk.
+    first.restart().await;
+    let session = first.admin().session_create().await;
+    let events = first.admin().run(session, "run: true").await;
+    assert_eq!(events.last().expect("events").kind(), "run_completed");
+    first.stop().await;
+    postgres.remove().await;
+}
+
 /// Gives the second server the first one's files, as a store that both reach would.
 fn share(first: &Path, second: &Path) {
     for place in ["trees", "blobs"] {
-        let own = second.join(place);
-        if own.exists() {
-            std::fs::remove_dir_all(&own).expect("removed");
-        }
-        symlink(first.join(place), own).expect("shared");
+        symlink(first.join(place), second.join(place)).expect("shared");
     }
 }
 
@@ -74,11 +93,9 @@ fn winner(answers: &[TestAnswer; 2]) -> usize {
 #[tokio::test]
 async fn of_two_servers_that_get_a_message_for_the_same_session_at_once_one_carries_it_out() {
     let Some(postgres) = TestPostgres::new().await else { return };
-    let start = || Setup::new().variable("WARREN_STORAGE_DATABASE_URL", &postgres.url()).start();
-    let (mut first, mut second) = (start().await, start().await);
-    second.stop().await;
-    share(first.directory(), second.directory());
-    second.restart().await;
+    let setup = Setup::new().variable("WARREN_STORAGE_DATABASE_URL", &postgres.url());
+    let mut first = setup.clone().start().await;
+    let mut second = setup.start_after(|directory| share(first.directory(), directory)).await;
     // Each made a token for its owner, and both count for both.
     let clients = [first.admin(), second.admin()];
     clients[0].with_token(second.token()).get("/api/sessions").await.expect(StatusCode::OK);

@@ -127,6 +127,55 @@ async fn a_session_goes_from_one_server_to_another_and_back_by_the_database_and_
     postgres.remove().await;
 }
 
+#[tokio::test]
+async fn server_whose_blob_storage_belongs_to_another_database_does_not_start() {
+    let mut server = Setup::new().start().await;
+    let id = server.directory().join("blobs/storage-id");
+    server.stop().await;
+    let own = std::fs::read_to_string(&id).expect("the storage has an id");
+    for others in [Some("another\n"), None] {
+        match others {
+            Some(others) => std::fs::write(&id, others).expect("written"),
+            None => std::fs::remove_file(&id).expect("removed"),
+        }
+        let complaints = server.restart_refused().await;
+        assert!(complaints.contains("is not the one of this database"), "{complaints}");
+        assert!(complaints.contains(own.trim()), "the hint names the right id: {complaints}");
+    }
+    std::fs::write(&id, &own).expect("written");
+    server.restart().await;
+    assert_eq!(server.admin().get("/api/doctor").await.expect(StatusCode::OK)["warnings"], json!([]));
+}
+
+#[tokio::test]
+async fn message_count_of_a_token_is_removed_with_the_token() {
+    let mut server = Setup::new().start().await;
+    let admin = server.admin();
+    let session = admin.session_create().await;
+    let new = |owner: Option<&str>| json!({"name": "t", "scope": "admin", "plan": "unpaid", "owner": owner});
+    let mut tokens = Vec::new();
+    for owner in [None, Some("bob"), None] {
+        let made = admin.post("/api/tokens", &new(owner)).await.expect(StatusCode::CREATED);
+        admin.with_token(made["secret"].as_str().expect("a secret")).run(session, "hello").await;
+        tokens.push(made["tokenId"].as_str().expect("an id").to_owned());
+    }
+    for token in &tokens[..2] {
+        admin.delete(&format!("/api/tokens/{token}")).await.expect(StatusCode::NO_CONTENT);
+    }
+    server.stop().await;
+    let tasks = Tasks::new();
+    let database = warren_store::Database::Sqlite(server.directory().join("warren.db"));
+    let options = warren_store::Options { database, blobs_dir: server.directory().join("blobs") };
+    let store = warren_store::open(options, Env::system(), &tasks).await.expect("it opens");
+    let mut counted = Vec::new();
+    for owner in [&tokens[0], "bob", &tokens[2]] {
+        let account = format!("default/{owner}");
+        counted.push(store.tokens.counted(&account, Timestamp::default()).await.expect("it is read"));
+    }
+    assert_eq!(counted, [0, 1, 1], "what a named owner has sent is not forgotten with a token");
+    tasks.cancel();
+}
+
 async fn add_line(client: &TestClient, session: &str, line: &str) {
     let command = format!("run: mkdir -p outputs/documents && echo '{line}' >> outputs/documents/note.md");
     let packets = build::send(client, session, &command).await;

@@ -323,6 +323,7 @@ impl Roster {
             AcquireError::Held { session, holder, .. } => {
                 SessionError::Elsewhere { session, holder: holder.to_string() }
             }
+            AcquireError::NoSession(session) => SessionError::not_found("session", session),
             other @ AcquireError::Backend { .. } => SessionError::internal("take the session's lease", other),
         })
     }

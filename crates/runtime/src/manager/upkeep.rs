@@ -11,25 +11,24 @@ use std::{
     time::Duration,
 };
 
-use uuid::Uuid;
 use warren_domain::{
     BlobHash, Compactable, Event, EventBody, Fence, Partition, Seq, SessionId, Timestamp, Version,
 };
 use warren_env::TaskKind;
 use warren_snapshots::{CollectError, TreeId};
 use warren_store::{
-    AcquireError, Compaction, LogEntry, ReadError, SessionQuery, SessionRecord, VersionRecord,
+    AcquireError, Compaction, LogEntry, ReadError, SessionQuery, SessionRecord, UPKEEP, VersionRecord,
 };
 
 use self::memories::LostLists;
 use super::SessionManager;
 use crate::{options::Retention, recorder::RecordError, recordings, session::Memory, spaces};
 
-/// The lease of whoever does the upkeep: no session has this name.
-const UPKEEP: SessionId = SessionId(Uuid::nil());
-
 /// How many records are read at a time.
 const PAGE: u32 = 200;
+
+/// Longer than any window in which messages are counted lasts, whatever the clocks of other servers say.
+const MESSAGE_WINDOW: Duration = Duration::from_secs(60 * 24 * 3600);
 
 const DAY: i64 = 24 * 3600 * 1000;
 
@@ -89,6 +88,10 @@ impl SessionManager {
             Ok(granted) => granted,
             // Somebody else does it.
             Err(AcquireError::Held { .. }) => return Ok(()),
+            Err(error @ AcquireError::NoSession(_)) => {
+                let source = Box::new(error);
+                return Err(ReadError { doing: "take the lease on upkeep", source }.into());
+            }
             Err(AcquireError::Backend { source, .. }) => {
                 return Err(ReadError { doing: "take the lease on upkeep", source }.into());
             }
@@ -112,6 +115,7 @@ impl SessionManager {
             self.collect(partition, &mut done.lost, now).await;
         }
         let spaces = self.collect_spaces(now).await;
+        self.shared.parts.store.tokens.forget_counts(before(now, MESSAGE_WINDOW)).await?;
         let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
         loop {
             let page = self.shared.parts.store.sessions.sessions(&query).await?;
@@ -266,9 +270,7 @@ impl SessionManager {
         .await?;
         let mut is_all_done = is_all_old;
         for piece in found.pieces() {
-            let n_entries = u32::try_from(piece.end().0 - piece.start().0 + 1).unwrap_or(u32::MAX);
-            let dropped = log.read(id, Seq(piece.start().0 - 1), n_entries).await?;
-            let compacted = match stand_in(&piece, &dropped) {
+            let compacted = match stand_in(log, id, &piece).await? {
                 Some(entry) => {
                     let piece = Compaction { from: *piece.start(), entry, lease: UPKEEP, fence };
                     log.compact(id, piece).await?
@@ -309,36 +311,77 @@ fn superfluous(all: &[VersionRecord], retention: &Retention, now: Timestamp) -> 
     found
 }
 
-/// What stands for entries that go: which they were, and the hash of their bytes. `None` if they are not exactly the deltas
-/// of the piece: somebody compacted there since it was found, and what was read in their place must stay.
-fn stand_in(piece: &RangeInclusive<Seq>, dropped: &[LogEntry]) -> Option<LogEntry> {
-    let numbers = piece.start().0..=piece.end().0;
-    if !dropped.iter().map(|entry| entry.seq.0).eq(numbers) {
-        return None;
-    }
-    let (first, last) = (dropped.first()?.event().ok()?, dropped.last()?.event().ok()?);
-    let mut hasher = blake3::Hasher::new();
-    for entry in dropped {
-        if !matches!(entry.event().ok()?.body, EventBody::TextDelta { .. }) {
-            return None;
+/// What stands for the entries of a piece, which are read page by page. `None` if they are not exactly the deltas of the
+/// piece: somebody compacted there since it was found, and what was read in their place must stay.
+async fn stand_in(
+    log: &dyn EventLog,
+    session: SessionId,
+    piece: &RangeInclusive<Seq>,
+) -> Result<Option<LogEntry>, RecordError> {
+    let mut pages = Pages::after(Seq(piece.start().0.saturating_sub(1)));
+    let mut stand_in = StandIn::of(piece);
+    while !stand_in.is_whole() && !pages.is_over() {
+        if !stand_in.take(&pages.next(log, session).await?) {
+            return Ok(None);
         }
-        hasher.update(&entry.json);
-        hasher.update(b"\n");
     }
-    let hash = BlobHash(hasher.finalize().to_hex().to_string());
-    let body = EventBody::LogCompacted { from: first.seq, to: last.seq, hash };
-    LogEntry::of(&Event { run_id: first.run_id, body, spilled: Vec::new(), ..last }).ok()
+    Ok(stand_in.into_entry())
+}
+
+/// Names entries that go, and hashes their bytes.
+struct StandIn<'a> {
+    piece: &'a RangeInclusive<Seq>,
+    first: Option<Event>,
+    last: Option<Event>,
+    hasher: blake3::Hasher,
+}
+
+impl<'a> StandIn<'a> {
+    fn of(piece: &'a RangeInclusive<Seq>) -> Self {
+        Self { piece, first: None, last: None, hasher: blake3::Hasher::new() }
+    }
+
+    /// Takes those of the next entries that are in the piece. Says whether all that were due are there and are deltas.
+    fn take(&mut self, entries: &[LogEntry]) -> bool {
+        for entry in entries {
+            if self.is_whole() {
+                break;
+            }
+            let due = self.last.as_ref().map_or(*self.piece.start(), |last| last.seq.next());
+            let Some(event) = entry.event().ok().filter(|_| entry.seq == due) else { return false };
+            if !matches!(event.body, EventBody::TextDelta { .. }) {
+                return false;
+            }
+            self.hasher.update(&entry.json);
+            self.hasher.update(b"\n");
+            self.first.get_or_insert_with(|| event.clone());
+            self.last = Some(event);
+        }
+        true
+    }
+
+    fn is_whole(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.seq == *self.piece.end())
+    }
+
+    fn into_entry(self) -> Option<LogEntry> {
+        let is_whole = self.is_whole();
+        let (first, last) = (self.first?, self.last.filter(|_| is_whole)?);
+        let hash = BlobHash(self.hasher.finalize().to_hex().to_string());
+        let body = EventBody::LogCompacted { from: first.seq, to: last.seq, hash };
+        LogEntry::of(&Event { run_id: first.run_id, body, spilled: Vec::new(), ..last }).ok()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{ops::RangeInclusive, time::Duration};
 
     use serde_json::{Value, json};
     use warren_domain::{BlobHash, Draft, Seq, SessionId, Timestamp, Version};
     use warren_store::{LogEntry, VersionRecord};
 
-    use super::{DAY, stand_in, superfluous};
+    use super::{DAY, StandIn, superfluous};
     use crate::{options::Retention, session::empty_version};
 
     fn version(number: u64, day: i64, label: Option<&str>) -> VersionRecord {
@@ -384,6 +427,19 @@ mod tests {
 
     fn delta(seq: u64) -> LogEntry {
         entry(seq, json!({"type": "text_delta", "blockId": "b", "delta": "x"}))
+    }
+
+    /// What stands for a piece if the log is read in pages of `size`.
+    fn stand_in_by(size: usize, piece: &RangeInclusive<Seq>, read: &[LogEntry]) -> Option<LogEntry> {
+        let mut stand_in = StandIn::of(piece);
+        if read.chunks(size).any(|page| !stand_in.take(page)) { None } else { stand_in.into_entry() }
+    }
+
+    fn stand_in(piece: &RangeInclusive<Seq>, read: &[LogEntry]) -> Option<LogEntry> {
+        let found = stand_in_by(read.len(), piece, read);
+        assert_eq!(stand_in_by(1, piece, read), found, "pages of one entry");
+        assert_eq!(stand_in_by(2, piece, read), found, "pages of two entries");
+        found
     }
 
     #[test]

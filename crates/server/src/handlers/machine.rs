@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use warren_domain::{ErrorCode, Timestamp, Usage};
 use warren_runtime::api::{SessionQuery, UsageGroup, UsageQuery};
@@ -66,7 +66,10 @@ pub(crate) async fn error_page(call: Call) -> Answer {
 
 pub(crate) async fn doctor(call: Call) -> Answer {
     match call.runtime().sandboxes().probe().await {
-        Value::Object(found) => respond::ok(&Doctor(found)),
+        Value::Object(mut found) => {
+            found.insert("warnings".to_owned(), json!(call.app().deps.options.advice));
+            respond::ok(&Doctor(found))
+        }
         other => respond::ok(&other),
     }
 }

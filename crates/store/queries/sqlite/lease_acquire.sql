@@ -1,7 +1,7 @@
 -- By the database's clock, which all nodes share. $3: how long it lasts, in milliseconds.
-INSERT INTO logs (session_id, fence, holder, held_until)
-VALUES ($1, 1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER) + $3)
-ON CONFLICT (session_id) DO UPDATE
-SET fence = logs.fence + 1, holder = $2, held_until = CAST(unixepoch('subsec') * 1000 AS INTEGER) + $3
-WHERE logs.holder = '' OR logs.holder = $2 OR logs.held_until <= CAST(unixepoch('subsec') * 1000 AS INTEGER)
+-- Never adds a row: an insert could bring back the row of a session that is being erased.
+UPDATE logs
+SET fence = fence + 1, holder = $2, held_until = CAST(unixepoch('subsec') * 1000 AS INTEGER) + $3
+WHERE session_id = $1
+  AND (holder = '' OR holder = $2 OR held_until <= CAST(unixepoch('subsec') * 1000 AS INTEGER))
 RETURNING fence, held_until

@@ -51,6 +51,38 @@ pub async fn counts_are_apart(store: &Store) {
     assert_eq!(store.tokens.counted(&account, Timestamp::default()).await.expect("it is read"), 0);
 }
 
+/// Windows that began earlier; the count since the beginning has no end.
+pub async fn counts_of_past_windows_are_removed(store: &Store) {
+    let (record, account) = (created(store).await, account());
+    let windows = [Timestamp::default(), samples::time(1), samples::time(5), samples::time(9)];
+    for since in windows {
+        let count = Count { since, ..count(&account, Some(1)) };
+        store.log.commit(counting(&record, count)).await.expect("there is room");
+    }
+    assert!(store.tokens.forget_counts(samples::time(5)).await.expect("they are removed") >= 1);
+    let mut left = Vec::new();
+    for since in windows {
+        left.push(store.tokens.counted(&account, since).await.expect("it is read"));
+    }
+    assert_eq!(left, [1, 0, 1, 1]);
+}
+
+/// All of one account, and of no other.
+pub async fn counts_of_a_removed_account_are_removed(store: &Store) {
+    let (record, account, other) = (created(store).await, account(), self::account());
+    let counts = [(&account, 0), (&account, 5), (&other, 0)];
+    for (account, since) in counts {
+        let count = Count { since: samples::time(since), ..count(account, None) };
+        store.log.commit(counting(&record, count)).await.expect("there is room");
+    }
+    store.tokens.remove_counts(&account).await.expect("they are removed");
+    let mut left = Vec::new();
+    for (account, since) in counts {
+        left.push(store.tokens.counted(account, samples::time(since)).await.expect("it is read"));
+    }
+    assert_eq!(left, [0, 0, 1]);
+}
+
 /// A commit that is refused for another reason is not counted.
 pub async fn what_is_refused_is_not_counted(store: &Store) {
     let (record, account) = (created(store).await, account());

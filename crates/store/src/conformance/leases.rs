@@ -7,7 +7,7 @@ use uuid::Uuid;
 use warren_domain::{Fence, NodeId, Seq, SessionId};
 
 use super::{created, samples};
-use crate::{AcquireError, Commit, CommitError, Granted, Store};
+use crate::{AcquireError, Commit, CommitError, Granted, Store, UPKEEP};
 
 /// Longer than any test takes, and over at once: what lies between would make tests wait.
 const LONG: Duration = Duration::from_secs(3600);
@@ -44,24 +44,60 @@ fn nodes() -> [NodeId; 2] {
     ["one", "two"].map(|name| NodeId(format!("{name} {}", Uuid::now_v7())))
 }
 
-/// Whoever comes second learns who holds it and until when; also for a session that is only about to be made.
+/// Whoever comes second learns who holds it and until when.
 pub async fn a_lease_is_held_by_one(store: &Store) {
     let [one, two] = nodes();
-    for session in [created(store).await.session_id, samples::session().session_id] {
-        assert_eq!(store.leases.holder(session).await.expect("it is read"), None);
-        let granted = acquire(store, session, &one, LONG).await.expect("the lease is given");
-        assert_eq!(granted.fence, Fence(1));
-        let Err(AcquireError::Held { holder, until, .. }) = acquire(store, session, &two, LONG).await else {
-            panic!("the lease is held")
-        };
-        assert_eq!((holder, until), (one.clone(), granted.until));
-        assert_eq!(refused(store, session, &two).await, one);
-    }
+    let session = created(store).await.session_id;
+    assert_eq!(store.leases.holder(session).await.expect("it is read"), None);
+    let granted = acquire(store, session, &one, LONG).await.expect("the lease is given");
+    assert_eq!(granted.fence, Fence(1));
+    let Err(AcquireError::Held { holder, until, .. }) = acquire(store, session, &two, LONG).await else {
+        panic!("the lease is held")
+    };
+    assert_eq!((holder, until), (one.clone(), granted.until));
+    assert_eq!(refused(store, session, &two).await, one);
+}
+
+/// Neither before it is made nor after it is erased; and the attempt leaves nothing behind.
+pub async fn absent_session_has_no_lease(store: &Store) {
+    let [one, _] = nodes();
     let record = samples::session();
-    granted(store, record.session_id, &one, LONG).await;
-    assert_eq!(store.log.head(record.session_id).await.expect("the head is read"), None);
-    let create = Commit { fence: Fence(1), ..samples::create(&record) };
-    store.log.commit(create).await.expect("its holder may make it");
+    let session = record.session_id;
+    let check_refused = async || {
+        let refused = acquire(store, session, &one, LONG).await;
+        assert!(matches!(refused, Err(AcquireError::NoSession(found)) if found == session), "{refused:?}");
+        assert_eq!(store.leases.holder(session).await.expect("it is read"), None);
+        assert_eq!(store.leases.renew(&one, LONG).await.expect("they are renewed"), []);
+    };
+    check_refused().await;
+    store.log.commit(samples::create(&record)).await.expect("a session is created");
+    let fence = granted(store, session, &one, LONG).await;
+    assert_eq!(fence, Fence(1), "the first lease it has");
+    assert!(store.sessions.erase(session, fence).await.expect("it is erased"));
+    check_refused().await;
+}
+
+/// It belongs to no session, and its fence grows as that of any other.
+pub async fn upkeep_lease_needs_no_session(store: &Store) {
+    let [one, two] = nodes();
+    let first = granted(store, UPKEEP, &one, OVER).await;
+    let second = granted(store, UPKEEP, &two, LONG).await;
+    assert_eq!(second, first.next());
+    assert_eq!(refused(store, UPKEEP, &one).await, two);
+    store.leases.release(UPKEEP, &two, second).await.expect("it is released");
+    assert_eq!(granted(store, UPKEEP, &one, OVER).await, second.next());
+    assert_eq!(store.log.head(UPKEEP).await.expect("the head is read"), None);
+}
+
+/// Whoever comes first; all others learn which one it is.
+pub async fn blob_storage_is_claimed_once(store: &Store) {
+    let claims = ["one", "two", "three"].map(|id| store.leases.claim_storage(id));
+    let claimed = join_all(claims).await;
+    let recorded = store.leases.storage().await.expect("it is read").expect("it is claimed");
+    for claimed in claimed {
+        assert_eq!(claimed.expect("it is answered"), recorded);
+    }
+    assert_eq!(store.leases.claim_storage("four").await.expect("it is answered"), recorded);
 }
 
 /// A node that was restarted does not wait for itself; and its earlier self is fenced off.

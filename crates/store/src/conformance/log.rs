@@ -6,7 +6,7 @@ use bytes::Bytes;
 use warren_domain::{Fence, NodeId, Seq, SessionId, Version};
 
 use super::{created, samples};
-use crate::{Change, Commit, CommitError, Compaction, LogEntry, SessionRecord, Store, StoredBytes};
+use crate::{Change, Commit, CommitError, Compaction, LogEntry, SessionRecord, Store, StoredBytes, UPKEEP};
 
 /// The second attempt is refused, and changes nothing.
 pub async fn a_session_is_created_once(store: &Store) {
@@ -274,7 +274,7 @@ fn stand_in(seq: u64) -> LogEntry {
 
 /// A lease as that of whoever compacts logs: it belongs to no session.
 async fn upkeep(store: &Store) -> (SessionId, Fence) {
-    taken(store, samples::session().session_id, &NodeId::from("a node")).await
+    taken(store, UPKEEP, &NodeId::from("a node")).await
 }
 
 async fn taken(store: &Store, lease: SessionId, node: &NodeId) -> (SessionId, Fence) {

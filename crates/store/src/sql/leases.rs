@@ -10,10 +10,13 @@ use warren_domain::{Fence, NodeId, SessionId, Timestamp};
 use super::{
     Sql,
     args::args,
-    queries::{LEASE_ACQUIRE, LEASE_CURRENT, LEASE_HOLDER, LEASE_RELEASE, LEASE_RENEW},
+    queries::{
+        LEASE_ACQUIRE, LEASE_CURRENT, LEASE_HOLDER, LEASE_MAKE, LEASE_RELEASE, LEASE_RENEW, STORAGE_CLAIM,
+        STORAGE_GET,
+    },
     while_doing,
 };
-use crate::{AcquireError, Granted, Leases, ReadError};
+use crate::{AcquireError, Granted, Leases, ReadError, UPKEEP};
 
 #[async_trait]
 impl Leases for Sql {
@@ -28,9 +31,16 @@ impl Leases for Sql {
             if let Some(granted) = self.take_lease(session, node, lasts).await.map_err(failed)? {
                 return Ok(granted);
             }
-            // Given back, or erased, between the two statements: then there is no holder to name and it can be had.
-            if let Some((holder, until)) = self.last_holder(session).await.map_err(failed)? {
-                return Err(AcquireError::Held { session, holder, until });
+            match self.last_holder(session).await.map_err(failed)? {
+                Some((holder, until)) if !holder.as_str().is_empty() => {
+                    return Err(AcquireError::Held { session, holder, until });
+                }
+                // Given back between the two statements: it can be had.
+                Some(_) => {}
+                None if session == UPKEEP => {
+                    self.db.write(LEASE_MAKE, args![session]).await.map_err(failed)?;
+                }
+                None => return Err(AcquireError::NoSession(session)),
             }
         }
     }
@@ -53,6 +63,19 @@ impl Leases for Sql {
         let released = self.db.write(LEASE_RELEASE, args![session, node, fence]).await;
         released.map(drop).map_err(while_doing("release the lease"))
     }
+
+    async fn storage(&self) -> Result<Option<String>, ReadError> {
+        let row = self.db.read_one(STORAGE_GET, args![]).await;
+        row.and_then(|row| row.map(|row| row.text(0)).transpose())
+            .map_err(while_doing("read which blob storage was claimed"))
+    }
+
+    async fn claim_storage(&self, storage: &str) -> Result<String, ReadError> {
+        let claimed = self.db.write(STORAGE_CLAIM, args![storage]).await;
+        claimed.map_err(while_doing("claim the blob storage"))?;
+        // Whoever was first.
+        Ok(self.storage().await?.unwrap_or_else(|| storage.to_owned()))
+    }
 }
 
 impl Sql {
@@ -67,12 +90,10 @@ impl Sql {
         Ok(Some(Granted { fence: Fence(row.number(0)?), until: row.time(1)? }))
     }
 
+    /// As the session's row has it, with an empty name if nobody holds it; `None` if there is no such session.
     async fn last_holder(&self, session: SessionId) -> Result<Option<(NodeId, Timestamp)>, sqlx::Error> {
         let row = self.db.read_one(LEASE_HOLDER, args![session]).await?;
-        let Some(row) = row else { return Ok(None) };
-        let holder = row.text(0)?;
-        let until = row.time(1)?;
-        Ok((!holder.is_empty()).then_some((NodeId(holder), until)))
+        row.map(|row| Ok((NodeId(row.text(0)?), row.time(1)?))).transpose()
     }
 }
 

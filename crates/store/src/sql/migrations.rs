@@ -33,6 +33,7 @@ macro_rules! steps {
                 "project profiles",
                 include_str!(concat!("../../migrations/", $directory, "/0010_project_profiles.sql")),
             ),
+            (11, "storage", include_str!(concat!("../../migrations/", $directory, "/0011_storage.sql"))),
             (12, "log bytes", include_str!(concat!("../../migrations/", $directory, "/0012_log_bytes.sql"))),
         ]
     };

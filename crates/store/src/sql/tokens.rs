@@ -6,7 +6,9 @@ use warren_domain::{Partition, Timestamp, TokenId};
 use super::{
     Sql,
     args::args,
-    queries::{COUNT_GET, TOKEN_GET, TOKEN_LIST, TOKEN_PRESENT, TOKEN_PUT, TOKEN_REMOVE},
+    queries::{
+        COUNT_FORGET, COUNT_GET, COUNT_REMOVE, TOKEN_GET, TOKEN_LIST, TOKEN_PRESENT, TOKEN_PUT, TOKEN_REMOVE,
+    },
     row::{Row, to_json},
     while_doing,
 };
@@ -57,6 +59,16 @@ impl Tokens for Sql {
         let row = self.db.read_one(COUNT_GET, args![account, since]).await;
         let used = row.and_then(|row| row.as_ref().map_or(Ok(0), |row| row.number("used")));
         used.map_err(while_doing("read how many messages were sent"))
+    }
+
+    async fn forget_counts(&self, before: Timestamp) -> Result<u64, ReadError> {
+        let removed = self.db.write(COUNT_FORGET, args![before]).await;
+        removed.map_err(while_doing("remove the message counts of past windows"))
+    }
+
+    async fn remove_counts(&self, account: &str) -> Result<(), ReadError> {
+        let removed = self.db.write(COUNT_REMOVE, args![account]).await;
+        removed.map(drop).map_err(while_doing("remove the message counts of an account"))
     }
 }
 

@@ -1,0 +1,1 @@
+DELETE FROM message_counts WHERE account = $1

@@ -1,0 +1,1 @@
+SELECT storage_id FROM blob_storage WHERE one = 1
