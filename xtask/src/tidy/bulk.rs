@@ -16,6 +16,9 @@ const MAX_BYTES: u64 = 512 << 10;
 /// Files that may be larger: whole by nature, and each made by a command that can make it again.
 const MAY_BE_LARGE: &[&str] = &["Cargo.lock", "package-lock.json", "openapi.json"];
 
+/// Archives that are tracked: what an earlier server stored, byte for byte. A script beside them makes them.
+const MAY_BE_ARCHIVES: &str = "apps/warren/fixtures/old-data";
+
 /// Directories that hold what was made or fetched.
 const MADE: &[&str] =
     &["target", "node_modules", "dist", ".warren", "coverage", "test-results", "playwright-report"];
@@ -79,7 +82,8 @@ fn check_file(path: &Path, bytes: u64) -> Option<Finding> {
     // Such a file only says that the directory is there, and what of it is not tracked.
     let is_keeper = path.ends_with(".gitkeep") || path.ends_with(".gitignore");
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if (is_made && !is_keeper) || MADE_ENDINGS.contains(&ending) {
+    let is_archive = MADE_ENDINGS.contains(&ending) && !path.starts_with(MAY_BE_ARCHIVES);
+    if (is_made && !is_keeper) || is_archive {
         return Some(Finding::new(
             path.display(),
             "is made by a build or a run: let a script make it, and ignore it",
@@ -116,7 +120,14 @@ mod tests {
             "a/b.tar.gz",
         ];
         assert_eq!(made.map(|path| is_refused(path, 1)), [true; 5]);
-        let written = ["web/src/dist.ts", "xtask/src/target.rs", "docs/a.md", "web/dist/.gitkeep"];
-        assert_eq!(written.map(|path| is_refused(path, 1)), [false; 4]);
+        let written = [
+            "web/src/dist.ts",
+            "xtask/src/target.rs",
+            "docs/a.md",
+            "web/dist/.gitkeep",
+            "apps/warren/fixtures/old-data/a.tar.zst",
+        ];
+        assert_eq!(written.map(|path| is_refused(path, 1)), [false; 5]);
+        assert!(is_refused("apps/warren/fixtures/old-data/a.tar.zst", MAX_BYTES + 1));
     }
 }
