@@ -244,12 +244,14 @@ pub trait Records: Send + Sync {
         session: SessionId,
         limit: Option<u32>,
     ) -> Result<SessionDetail, SessionError>;
-    /// Part of one conversation. `None` if there is no block of the name that `part` gives.
+    /// Part of one conversation. With `only`, those of its blocks that have these ids. `None` if there is no block of
+    /// the name that `part` gives.
     async fn messages(
         &self,
         session: SessionId,
         thread: &ConversationId,
         part: MessagePart,
+        only: Option<&[BlockId]>,
         limit: u32,
     ) -> Result<Option<Messages>, SessionError>;
     /// Entries of the log after `after`. With `wait`, waits that long for the first one.
@@ -407,6 +409,8 @@ pub struct Messages {
     pub blocks: Vec<Block>,
     /// There is more in the direction that was asked for.
     pub more: bool,
+    /// The position of the log at which the blocks are current.
+    pub seq: Seq,
 }
 
 /// A session, read.
@@ -418,7 +422,7 @@ pub struct SessionDetail {
     pub conversations: Conversations,
     /// There are older blocks of the main conversation.
     pub more: bool,
-    /// Files of its workspace as last seen.
+    /// Files of its workspace as last seen; empty if only the newest blocks were asked for.
     pub files: Vec<WorkspaceFile>,
     /// Runs that wait, the next one first.
     pub queue: Vec<RunId>,

@@ -220,13 +220,8 @@ impl Current {
                 kept
             }
         };
-        let is_in_part = |item: &Item| match (part, item.place) {
-            (ViewPart::Before(end), Some(place)) => end.is_none_or(|end| place < end),
-            (ViewPart::After(start), Some(place)) => place > start,
-            (_, None) => false,
-        };
         let mut items: Vec<Item> =
-            changed.into_iter().map(|(_, item)| item).filter(|item| is_in_part(item)).cloned().collect();
+            changed.into_iter().map(|(_, item)| item).filter(|item| is_in(part, item)).cloned().collect();
         for item in kept.into_iter().filter(|item| !self.view.is_changed(&item.key)) {
             match to_item(item) {
                 Ok(item) => items.push(item),
@@ -269,6 +264,15 @@ impl Current {
             Some(base) => drop_view(parts, self.session, base).await,
             None => Ok(()),
         }
+    }
+}
+
+/// Whether an item is in a part of its list.
+pub(crate) fn is_in(part: ViewPart, item: &Item) -> bool {
+    match (part, item.place) {
+        (ViewPart::Before(end), Some(place)) => end.is_none_or(|end| place < end),
+        (ViewPart::After(start), Some(place)) => place > start,
+        (_, None) => false,
     }
 }
 

@@ -69,4 +69,8 @@ pub struct MessagePage {
     /// from the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_cursor: Option<String>,
+    /// The position of the log at which the blocks are current. Whoever follows the log skips what it says about them
+    /// up to here.
+    #[serde(default)]
+    pub last_seq: Seq,
 }

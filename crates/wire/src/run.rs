@@ -60,6 +60,9 @@ pub struct RunPage {
     /// Pass it as `cursor` for the next part; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// With `sum=earlier`: the total usage of all runs before this part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Usage>,
 }
 
 /// Changes a message that waits.

@@ -189,7 +189,7 @@ pub struct RuntimeSessionData {
     pub blocks: Vec<Block>,
     /// The subagents' conversations, in the order in which they opened.
     pub subagents: Vec<SubagentThread>,
-    /// Files of its workspace as last seen. Never their content.
+    /// Files of its workspace as last seen; empty with `limit`. Never their content.
     pub workspace_files: Vec<WorkspaceFile>,
     /// Runs that wait, the next one first.
     pub queue: Vec<RunId>,

@@ -163,7 +163,7 @@ pub const ROUTES: &[Route] = &[
         .asks(&[Query {
             name: "limit",
             kind: QueryKind::Number(1, 500),
-            summary: "Only the newest blocks of the conversation, at most this many",
+            summary: "Only the newest blocks of the conversation, at most this many, and no list of files",
         }])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("RuntimeSessionData") }]),
     row(Name::SessionUpdate, Patch, "/api/sessions/{id}", "Changes its name, metadata or options")
@@ -232,6 +232,11 @@ pub const ROUTES: &[Route] = &[
             kind: QueryKind::Text,
             summary: "A subagent's conversation instead of the main one",
         },
+        Query {
+            name: "only",
+            kind: QueryKind::Text,
+            summary: "Of that part only the blocks with these ids, as a JSON list: says which of them are in it",
+        },
         LIMIT,
     ])
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("MessagePage") }]),
@@ -293,7 +298,15 @@ pub const ROUTES: &[Route] = &[
     .fails(&[Code::Unavailable]),
     row(Name::RunList, Get, "/api/sessions/{id}/runs", "A session's runs, newest first")
         .needs(Read, Session)
-        .asks(&[LIMIT, CURSOR])
+        .asks(&[
+            LIMIT,
+            CURSOR,
+            Query {
+                name: "sum",
+                kind: QueryKind::OneOf(&["earlier"]),
+                summary: "`earlier`: also the total usage of all runs before this part",
+            },
+        ])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("RunPage") }]),
     row(Name::RunGet, Get, "/api/sessions/{id}/runs/{runId}", "One run").needs(Read, Session).gives(RUN),
     row(

@@ -72,6 +72,35 @@ async fn a_message_makes_files_blocks_usage_and_a_version_and_all_of_it_is_in_th
 }
 
 #[tokio::test]
+async fn pages_of_a_conversation_say_where_they_are_current_and_which_blocks_are_in_them() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run 12 times: echo hi > file.txt").await;
+    let whole = detail(&client, session).await;
+    let ids: Vec<&str> =
+        whole["blocks"].as_array().unwrap().iter().map(|block| block["id"].as_str().unwrap()).collect();
+    assert!(ids.len() > 20 && !whole["workspaceFiles"].as_array().unwrap().is_empty());
+    let read = async |query: String| {
+        client.get(&format!("/api/sessions/{session}{query}")).await.expect(StatusCode::OK)
+    };
+    let newest = read("?limit=5".to_owned()).await;
+    assert_eq!(
+        newest["blocks"].as_array().unwrap()[..],
+        whole["blocks"].as_array().unwrap()[ids.len() - 5..]
+    );
+    assert_eq!((&newest["lastSeq"], &newest["workspaceFiles"]), (&whole["lastSeq"], &json!([])));
+    let cursor = newest["previousCursor"].as_str().expect("there is more");
+    let before = read(format!("/messages?limit=5&before={cursor}")).await;
+    assert_eq!(before["lastSeq"], whole["lastSeq"]);
+    assert_eq!(before["blocks"][4], whole["blocks"][ids.len() - 6]);
+    let (first, last) = (ids[0], ids[ids.len() - 1]);
+    let only = read(format!("/messages?before={cursor}&only=[%22{last}%22,%22{first}%22,%22none%22]")).await;
+    assert_eq!(only["blocks"], json!([whole["blocks"][0]]));
+    assert_eq!(only.get("previousCursor"), None);
+}
+
+#[tokio::test]
 async fn the_saved_transcript_says_the_same_as_the_log() {
     let server = TestServer::start().await;
     let client = server.admin();

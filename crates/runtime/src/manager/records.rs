@@ -8,8 +8,8 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{
-    BlobHash, Block, ConversationId, Conversations, Item, ItemBody, Seq, Session, SessionId, THREADS,
-    block_key, thread_key,
+    BlobHash, Block, BlockId, ConversationId, Conversations, Item, ItemBody, Seq, Session, SessionId,
+    THREADS, block_key, thread_key,
 };
 use warren_store::{Changes, Follow, LogEntry, ViewPart};
 
@@ -35,7 +35,11 @@ impl Records for SessionManager {
         let record = self.record(session).await?;
         self.roster.load(session);
         let (state, threads) = self.threads(session, limit).await.map_err(unread)?;
-        let files = self.shared.parts.store.sessions.files(session).await;
+        // A page of blocks costs what it shows, however many files there are.
+        let files = match limit {
+            Some(_) => Ok(Vec::new()),
+            None => self.shared.parts.store.sessions.files(session).await,
+        };
         let files = files.map_err(|error| SessionError::internal("read the list of files", error))?;
         Ok(SessionDetail {
             summary: self.summary(record),
@@ -52,6 +56,7 @@ impl Records for SessionManager {
         session: SessionId,
         thread: &ConversationId,
         part: MessagePart,
+        only: Option<&[BlockId]>,
         limit: u32,
     ) -> Result<Option<Messages>, SessionError> {
         self.record(session).await?;
@@ -59,7 +64,7 @@ impl Records for SessionManager {
         let parts = self.shared.parts.source();
         for _ in 0..TRIES {
             let current = views::current(parts, session).await.map_err(unread)?;
-            let found = messages_at(parts, &current, thread, &part, limit).await.map_err(unread)?;
+            let found = messages_at(parts, &current, thread, &part, only, limit).await.map_err(unread)?;
             if let Some(found) = found {
                 return Ok(found);
             }
@@ -240,6 +245,7 @@ async fn messages_at(
     current: &Current,
     thread: &ConversationId,
     part: &MessagePart,
+    only: Option<&[BlockId]>,
     limit: u32,
 ) -> Result<Option<Option<Messages>>, RecordError> {
     let (MessagePart::After(named) | MessagePart::Before(named)) = part;
@@ -255,11 +261,33 @@ async fn messages_at(
         MessagePart::After(_) => ViewPart::After(place.unwrap_or_default()),
         MessagePart::Before(_) => ViewPart::Before(place),
     };
+    let seq = current.view.seq;
+    if let Some(ids) = only {
+        let Some(items) = named_items(parts, current, thread, part, ids).await? else { return Ok(None) };
+        return Ok(Some(Some(Messages { blocks: blocks(items), more: false, seq })));
+    }
     let Some(mut found) = current.list(parts, &thread_key(thread), part, limit).await? else {
         return Ok(None);
     };
     if matches!(part, ViewPart::Before(_)) {
         found.items.reverse();
     }
-    Ok(Some(Some(Messages { blocks: blocks(found.items), more: found.more })))
+    Ok(Some(Some(Messages { blocks: blocks(found.items), more: found.more, seq })))
+}
+
+/// The blocks of a part that have these ids, in the order of the thread. `None`: the view was moved meanwhile.
+async fn named_items(
+    parts: Source<'_>,
+    current: &Current,
+    thread: &ConversationId,
+    part: ViewPart,
+    ids: &[BlockId],
+) -> Result<Option<Vec<Item>>, RecordError> {
+    let mut found = Vec::new();
+    for id in ids {
+        let Some(item) = current.item(parts, &block_key(thread, id)).await? else { return Ok(None) };
+        found.extend(item.filter(|item| views::is_in(part, item)));
+    }
+    found.sort_by_key(|item| item.place);
+    Ok(Some(found))
 }

@@ -22,6 +22,8 @@ use crate::{
 
 /// Blocks in one part of a conversation, unless the client says otherwise.
 const DEFAULT_LIMIT: u64 = 100;
+/// How many ids `only` may have.
+const MAX_ONLY: usize = 100;
 /// The longest idempotency key, in bytes.
 const LONGEST_KEY: usize = 255;
 /// How often a message with a stale base version is tried again, at most.
@@ -74,8 +76,21 @@ pub(crate) async fn list(call: Call) -> Answer {
     };
     let session = call.session()?;
     let limit = limit(&call, DEFAULT_LIMIT);
-    let found = call.runtime().records().messages(session, &thread, part.clone(), limit).await?;
+    let only = query.text("only").map(block_ids).transpose()?;
+    let records = call.runtime().records();
+    let found = records.messages(session, &thread, part.clone(), only.as_deref(), limit).await?;
     respond::ok(&page(part, found)?)
+}
+
+fn block_ids(text: &str) -> Result<Vec<BlockId>, Failure> {
+    let ids: Vec<BlockId> = serde_json::from_str(text).map_err(|error| {
+        Failure::bad_request(format!("`only` is no JSON list of ids: {error}"))
+            .hint("pass a list such as `[\"a\",\"b\"]`")
+    })?;
+    if ids.len() > MAX_ONLY {
+        return Err(Failure::bad_request(format!("`only` has {} ids, more than {MAX_ONLY}", ids.len())));
+    }
+    Ok(ids)
 }
 
 /// The events of the run that was just sent, from the one that announced it until it ends. Whoever stops listening does
@@ -123,7 +138,7 @@ pub(super) fn check_key(key: Option<&str>) -> Result<(), Failure> {
 }
 
 fn page(part: MessagePart, found: Option<Messages>) -> Result<MessagePage, Failure> {
-    let Some(Messages { blocks, more }) = found else {
+    let Some(Messages { blocks, more, seq: last_seq }) = found else {
         let (MessagePart::After(id) | MessagePart::Before(id)) = part;
         let id = id.map(|id| id.0).unwrap_or_default();
         return Err(Failure::bad_request(format!("there is no block `{}` to go on from", id.escape_debug()))
@@ -134,5 +149,5 @@ fn page(part: MessagePart, found: Option<Messages>) -> Result<MessagePage, Failu
         MessagePart::After(_) => (id(blocks.last()), None),
         MessagePart::Before(_) => (None, id(blocks.first())),
     };
-    Ok(MessagePage { blocks, next_cursor, previous_cursor })
+    Ok(MessagePage { blocks, next_cursor, previous_cursor, last_seq })
 }

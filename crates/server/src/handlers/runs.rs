@@ -1,6 +1,6 @@
 //! Runs.
 
-use warren_domain::RunId;
+use warren_domain::{RunId, Usage};
 use warren_runtime::api::RunChange;
 use warren_wire::{RunPage, RunPatch};
 
@@ -14,16 +14,34 @@ use crate::{
 
 /// Runs in one part of a list, unless the client says otherwise.
 const DEFAULT_LIMIT: u64 = 50;
+/// Runs that are read at a time to sum up their usage.
+const SUMMED_AT_ONCE: u32 = 500;
 
 pub(crate) async fn list(call: Call) -> Answer {
     let before = call.query().text("cursor").map(cursor).transpose()?;
     let limit = limit(&call, DEFAULT_LIMIT);
     let page = call.runtime().runs().run_list(call.session()?, before, limit).await?;
-    let last = page.items.last().map(|run| run.run_id.to_string());
+    let last = page.items.last().map(|run| run.run_id).filter(|_| page.more);
+    let earlier = match call.query().text("sum") {
+        Some(_) => Some(usage_before(&call, last).await?),
+        None => None,
+    };
     respond::ok(&RunPage {
-        next_cursor: last.filter(|_| page.more),
+        next_cursor: last.map(|run| run.to_string()),
         runs: page.items.into_iter().map(convert::run).collect(),
+        earlier,
     })
+}
+
+/// The total usage of all runs before `last`; nothing if there is none.
+async fn usage_before(call: &Call, mut last: Option<RunId>) -> Result<Usage, Failure> {
+    let mut total = Usage::default();
+    while last.is_some() {
+        let page = call.runtime().runs().run_list(call.session()?, last, SUMMED_AT_ONCE).await?;
+        page.items.iter().for_each(|run| total.add(&run.usage));
+        last = page.items.last().map(|run| run.run_id).filter(|_| page.more);
+    }
+    Ok(total)
 }
 
 pub(crate) async fn get(call: Call) -> Answer {

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use warren_domain::{
-    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, BlockId,
-    ConversationId, Conversations, Draft, ErrorCode, EventBody, Fence, Rejection, Replay, ReplayId,
+    ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, BlobHash, Block,
+    BlockId, ConversationId, Conversations, Draft, ErrorCode, EventBody, Fence, Rejection, Replay, ReplayId,
     ReplayOutcome, ReplayStatus, RunId, RunInput, RunStatus, Seq, SessionChanges, SessionId,
     SessionRuntimeState, Usage, Version, WorkspaceId,
 };
@@ -380,7 +380,7 @@ impl Runs for FakeRuntime {
             base_version: None,
             version: None,
             seq: head.next(),
-            usage: Usage::default(),
+            usage: Usage { cost_usd: 0.25, ..Usage::default() },
             error: None,
         };
         let mut changes = vec![Change::PutRun(Box::new(record))];
@@ -459,6 +459,7 @@ impl Records for FakeRuntime {
         session: SessionId,
         thread: &ConversationId,
         part: MessagePart,
+        only: Option<&[BlockId]>,
         limit: u32,
     ) -> Result<Option<Messages>, SessionError> {
         let detail = self.session_detail(session, None).await?;
@@ -480,7 +481,9 @@ impl Records for FakeRuntime {
                 (start..end, start > 0)
             }
         };
-        Ok(Some(Messages { blocks: blocks[range].to_vec(), more }))
+        let is_wanted = |block: &Block| only.is_none_or(|ids| ids.contains(block.id()));
+        let blocks = blocks[range].iter().filter(|block| is_wanted(block)).cloned().collect();
+        Ok(Some(Messages { blocks, more: more && only.is_none(), seq: detail.last_seq }))
     }
 
     async fn events_read(

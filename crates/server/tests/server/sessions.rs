@@ -110,6 +110,7 @@ async fn conversation_pages_from_both_ends_without_a_gap_or_a_duplicate() {
         let blocks = page["blocks"].as_array().expect("blocks");
         blocks.iter().map(|block| block["id"].as_str().expect("an id")).collect()
     };
+    let whole = server.get(&server.owner, &format!("/api/sessions/{session}")).await.json();
     for (first, cursor, parameter, expected) in [
         ("", "nextCursor", "after", ["ab", "cd", "e"]),
         ("&order=newest", "previousCursor", "before", ["de", "bc", "a"]),
@@ -117,17 +118,20 @@ async fn conversation_pages_from_both_ends_without_a_gap_or_a_duplicate() {
         let (mut query, mut seen) = (first.to_owned(), Vec::new());
         loop {
             let page = read(query).await.json();
+            assert_eq!(page["lastSeq"], whole["lastSeq"]);
             seen.push(ids(&page));
             let Some(cursor) = page[cursor].as_str() else { break };
             query = format!("&{parameter}={cursor}");
         }
         assert_eq!(seen, expected);
     }
+    let older = read("&before=c&only=[%22d%22,%22b%22,%22z%22]".to_owned()).await.json();
+    assert_eq!((ids(&older), older.get("previousCursor")), ("b".to_owned(), None));
+    assert_eq!(read("&only=b".to_owned()).await.problem(), "BAD_REQUEST");
     assert_eq!(read("&after=z".to_owned()).await.problem(), "BAD_REQUEST");
     assert_eq!(read("&after=a&before=b".to_owned()).await.problem(), "BAD_REQUEST");
     let newest = server.get(&server.owner, &format!("/api/sessions/{session}?limit=2")).await.json();
     assert_eq!((ids(&newest), &newest["previousCursor"]), ("de".to_owned(), &json!("d")));
-    let whole = server.get(&server.owner, &format!("/api/sessions/{session}")).await.json();
     assert_eq!((ids(&whole), whole.get("previousCursor")), ("abcde".to_owned(), None));
 }
 
@@ -149,6 +153,24 @@ async fn a_message_is_accepted_with_its_run() {
     );
     let runs = server.get(&server.owner, &format!("/api/sessions/{session}/runs")).await.json();
     assert_eq!(runs, json!({"runs": [run]}));
+}
+
+#[tokio::test]
+async fn run_page_sums_up_the_usage_of_earlier_runs_when_asked() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    for content in ["one", "two", "three"] {
+        let body = json!({ "content": content }).to_string();
+        server.post(&server.owner, &format!("/api/sessions/{session}/messages"), &body).await;
+    }
+    let earlier = async |query: &str| {
+        let path = format!("/api/sessions/{session}/runs?{query}");
+        server.get(&server.owner, &path).await.json()["earlier"]["costUSD"].as_f64()
+    };
+    assert_eq!(earlier("limit=1").await, None);
+    assert_eq!(earlier("limit=1&sum=earlier").await, Some(0.5));
+    assert_eq!(earlier("limit=2&sum=earlier").await, Some(0.25));
+    assert_eq!(earlier("limit=3&sum=earlier").await, Some(0.0));
 }
 
 #[tokio::test]

@@ -1094,6 +1094,11 @@ export interface components {
         MessagePage: {
             /** @description The part. */
             blocks: components["schemas"]["Block"][];
+            /**
+             * @description The position of the log at which the blocks are current. Whoever follows the log skips what it says about them
+             *     up to here.
+             */
+            lastSeq?: components["schemas"]["Seq"];
             /** @description Pass it as `after` for the next part; absent at the end. */
             nextCursor?: string | null;
             /**
@@ -1490,6 +1495,7 @@ export interface components {
         };
         /** @description Part of a session's runs, newest first. */
         RunPage: {
+            earlier?: components["schemas"]["Usage"] | null;
             /** @description Pass it as `cursor` for the next part; absent at the end. */
             nextCursor?: string | null;
             /** @description The part. */
@@ -1526,7 +1532,7 @@ export interface components {
             queue: components["schemas"]["RunId"][];
             /** @description The subagents' conversations, in the order in which they opened. */
             subagents: components["schemas"]["SubagentThread"][];
-            /** @description Files of its workspace as last seen. Never their content. */
+            /** @description Files of its workspace as last seen; empty with `limit`. Never their content. */
             workspaceFiles: components["schemas"]["WorkspaceFile"][];
         };
         /** @description One sandbox of one start; a restart makes a new one. */
