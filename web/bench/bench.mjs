@@ -1,19 +1,22 @@
-// Measures the page in Chromium: 500 deltas a second into a conversation of 10,000 blocks, how soon it can be used, and
-// what it weighs. Prints one JSON line; fails when a budget of the design is not kept.
+// Measures the page in Chromium: 500 deltas a second into a conversation of 10,000 blocks, how soon it can be used, what
+// it weighs, and what opening a session of 200,000 events costs beside one of 500. Prints one JSON line; fails when a budget of the design is not kept.
 //
 //   npm run bench            needs `npm run build` before it, and Chromium (CHROMIUM, or /usr/bin/chromium)
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
-import { blocksOf, fakeServer, SESSION } from "./fake.mjs";
+import { blocksOf, EVENTS_PER_BLOCK, fakeServer, SESSION } from "./fake.mjs";
 
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const BLOCKS = 10_000;
 const PER_SECOND = 500;
 const SECONDS = 8;
-const BUDGETS = { framesPerSecond: 50, heapPerText: 4, interactiveMs: 1000, firstLoadKB: 300 };
+const LONG_EVENTS = 200_000;
+const SHORT_EVENTS = 500;
+const ROUNDS = 5;
+const BUDGETS = { framesPerSecond: 50, heapPerText: 4, interactiveMs: 1000, firstLoadKB: 300, longOverShort: 1.2 };
 
 if (!existsSync(`${DIST}/index.html`)) throw new Error("there is no build of the page: run `npm run build` first");
 const figures = { firstLoadKB: firstLoad(), ...(await measured()) };
@@ -22,6 +25,8 @@ const broken = [
   figures.framesPerSecond < BUDGETS.framesPerSecond && `frames: ${figures.framesPerSecond}/s, at least ${BUDGETS.framesPerSecond}`,
   figures.heapPerText > BUDGETS.heapPerText && `heap grew by ${figures.heapPerText} times the text, at most ${BUDGETS.heapPerText}`,
   figures.interactiveMs > BUDGETS.interactiveMs && `interactive after ${figures.interactiveMs} ms, at most ${BUDGETS.interactiveMs}`,
+  figures.longOverShortBytes > BUDGETS.longOverShort && `a long session loads ${figures.longOverShortBytes} times the bytes of a short one, at most ${BUDGETS.longOverShort}`,
+  figures.longOverShortMs > BUDGETS.longOverShort && `a long session takes ${figures.longOverShortMs} times as long to open as a short one, at most ${BUDGETS.longOverShort}`,
   figures.firstLoadKB > BUDGETS.firstLoadKB && `first load ${figures.firstLoadKB} KB, at most ${BUDGETS.firstLoadKB}`,
 ].filter(Boolean);
 for (const line of broken) console.error(`over budget: ${line}`);
@@ -46,28 +51,58 @@ function firstLoad() {
 async function measured() {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--js-flags=--expose-gc"] });
   try {
-    const small = await interactive(browser);
-    return { interactiveMs: small, ...(await streaming(browser)) };
+    const small = await fakeServer({ dist: DIST, blocks: blocksOf(200) });
+    const interactiveMs = median((await inTurns(ROUNDS, [() => opened(browser, small)]))[0]).ms;
+    small.close();
+    return { interactiveMs, ...(await longAndShort(browser)), ...(await streaming(browser)) };
   } finally {
     await browser.close();
   }
 }
 
-/** From the request for the page to a conversation that can be answered. The median of five, each with an empty cache. */
-async function interactive(browser) {
-  const server = await fakeServer({ dist: DIST, blocks: blocksOf(200) });
-  const times = [];
-  for (let round = 0; round < 5; round++) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-    const page = await context.newPage();
-    const begun = performance.now();
-    await page.goto(`${server.url}/sessions/${SESSION}`, { waitUntil: "commit" });
-    await page.waitForFunction(() => document.querySelector("#msg") && document.querySelector("[role=log] [data-key]"), null, { polling: "raf" });
-    times.push(performance.now() - begun);
-    await context.close();
-  }
-  server.close();
-  return Math.round(times.sort((a, b) => a - b)[2]);
+/** Opens the page with an empty cache: from the request for it to a conversation that can be answered, and what it loaded. */
+async function opened(browser, server) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  const before = server.sent;
+  const begun = performance.now();
+  await page.goto(`${server.url}/sessions/${SESSION}`, { waitUntil: "commit" });
+  await page.waitForFunction(() => document.querySelector("#msg") && document.querySelector("[role=log] [data-key]"), null, { polling: "raf" });
+  const ms = performance.now() - begun;
+  // What is read beside the conversation counts too.
+  await page.waitForLoadState("load");
+  while (server.readers === 0) await page.waitForFunction(() => true);
+  await frames(page, 1);
+  const bytes = server.sent - before;
+  await context.close();
+  return { ms: Math.round(ms), bytes };
+}
+
+/** Every measurement in each round, so that a busy machine slows down all of them. */
+async function inTurns(rounds, measurements) {
+  const results = measurements.map(() => []);
+  for (let round = 0; round < rounds; round++) for (const [n, measure] of measurements.entries()) results[n].push(await measure());
+  return results;
+}
+
+function median(results) {
+  return results.toSorted((a, b) => a.ms - b.ms)[Math.floor(results.length / 2)];
+}
+
+function ratio(a, b) {
+  return Math.round((a / b) * 100) / 100;
+}
+
+/** What opening a session costs that has a long log, beside one that has a short one. */
+async function longAndShort(browser) {
+  const start = (events) => fakeServer({ dist: DIST, blocks: blocksOf(events / EVENTS_PER_BLOCK), pages: true });
+  const servers = [await start(SHORT_EVENTS), await start(LONG_EVENTS)];
+  const [short, long] = (await inTurns(ROUNDS, servers.map((server) => () => opened(browser, server)))).map(median);
+  servers.forEach((server) => server.close());
+  return {
+    shortMs: short.ms, longMs: long.ms, longOverShortMs: ratio(long.ms, short.ms),
+    shortKB: Math.round(short.bytes / 102.4) / 10, longKB: Math.round(long.bytes / 102.4) / 10, longOverShortBytes: ratio(long.bytes, short.bytes),
+  };
 }
 
 /** Frames and heap while text streams into a long conversation. */

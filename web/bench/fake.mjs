@@ -39,15 +39,70 @@ export function blocksOf(count) {
   return blocks.slice(0, count);
 }
 
-/** Starts it. `stream` decides what a reader of the log is sent: a function that gets `write(event)`. */
-export async function fakeServer({ dist, blocks }) {
-  const seq = blocks.length + 10;
+/** How many entries of a log become one block, on average: its start, its end, and what it streams. */
+export const EVENTS_PER_BLOCK = 5;
+/** How many blocks a run leaves, on average. */
+const BLOCKS_PER_RUN = 20;
+
+const USAGE = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100, costUSD: 0.01 };
+
+/** Runs that ended, newest first, and the versions they made. */
+function historyOf(blocks) {
+  const ran = blocks.filter((_, n) => n % BLOCKS_PER_RUN === 0).reverse();
+  const id = (n) => `01a1e59f-7396-74b9-9d73-${String(n).padStart(12, "0")}`;
+  const runs = ran.map((block, n) => ({
+    runId: id(ran.length - n), sessionId: SESSION, status: "completed", content: block.content ?? "go", options: {}, createdAt: block.timestamp, startedAt: block.timestamp,
+    endedAt: block.timestamp, baseVersion: ran.length - n - 1, version: ran.length - n, seq: ran.length - n, usage: USAGE,
+  }));
+  const versions = runs.map((run) => ({
+    version: run.version, base: run.baseVersion, cause: "run", runId: run.runId, seq: run.seq, createdAt: run.endedAt, sizeBytes: 1e6,
+    files: { added: 0, changed: 1, removed: 0 }, blocks: BLOCKS_PER_RUN, usage: USAGE, costUSD: run.version * 0.01,
+  }));
+  return { runs, versions };
+}
+
+/** Starts it. With `pages`, it gives conversations and lists in parts, as the real server does; without, all at once. */
+export async function fakeServer({ dist, blocks, pages = false }) {
+  const seq = blocks.length * EVENTS_PER_BLOCK + 10;
+  const history = pages ? historyOf(blocks) : { runs: [], versions: [] };
+  const version = history.versions.length;
   const session = {
     sessionId: SESSION, type: "builtin", agentProfileReference: "default", name: "Long day", createdAt: 1, lastActivity: Date.now(), metadata: {}, options: {},
-    projectId: SESSION, workspaceId: SESSION, version: 0, lastSeq: seq, runtime: { isLoaded: true, sandbox: null }, activeRunId: RUN,
+    projectId: SESSION, workspaceId: SESSION, version, lastSeq: seq, runtime: { isLoaded: true, sandbox: null }, activeRunId: RUN,
   };
   const run = { runId: RUN, sessionId: SESSION, status: "running", content: "go", options: {}, createdAt: new Date().toISOString(), startedAt: new Date().toISOString(), baseVersion: 0, seq, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, costUSD: 0 } };
-  const whole = JSON.stringify({ ...session, blocks, subagents: [], workspaceFiles: [] });
+  const data = { ...session, subagents: [], workspaceFiles: [], queue: [] };
+  /** The newest part of a list that is newest first, after a cursor. */
+  const part = (list, query, idOf) => {
+    const start = query.has("cursor") ? list.findIndex((one) => idOf(one) === query.get("cursor")) + 1 : 0;
+    const some = list.slice(start, start + Number(query.get("limit") ?? 50));
+    return { some, rest: list.slice(start + some.length), nextCursor: start + some.length < list.length ? idOf(some.at(-1)) : undefined };
+  };
+  const messagesOf = (query) => {
+    const end = query.has("before") ? blocks.findIndex((block) => block.id === query.get("before")) : blocks.length;
+    if (query.has("only")) return { blocks: [], lastSeq: last };
+    const start = Math.max(0, end - Number(query.get("limit") ?? 100));
+    return { blocks: blocks.slice(start, end), lastSeq: last, previousCursor: start > 0 ? blocks[start].id : undefined };
+  };
+  const sessionOf = (query) => {
+    if (!pages || !query.has("limit")) return { ...data, blocks };
+    const { blocks: newest, previousCursor } = messagesOf(query);
+    return { ...data, blocks: newest, previousCursor };
+  };
+  const runsOf = (query) => {
+    const { some, rest, nextCursor } = part([run, ...history.runs], query, (one) => one.runId);
+    return { runs: some, nextCursor, earlier: { ...USAGE, costUSD: rest.reduce((sum, one) => sum + one.usage.costUSD, 0) } };
+  };
+  const versionsOf = (query) => {
+    const { some, nextCursor } = part(history.versions, query, (one) => String(one.version));
+    return { versions: some, nextCursor, head: { version, dirty: false } };
+  };
+  const asked = {
+    [`/api/sessions/${SESSION}`]: sessionOf,
+    [`/api/sessions/${SESSION}/messages`]: messagesOf,
+    [`/api/sessions/${SESSION}/runs`]: runsOf,
+    [`/api/sessions/${SESSION}/versions`]: versionsOf,
+  };
   const answers = {
     "/api/auth": { tokenId: SESSION, name: "bench", scope: "admin" },
     "/api/sessions": { sessions: [session] },
@@ -55,16 +110,19 @@ export async function fakeServer({ dist, blocks }) {
     "/api/agents": { agents: [{ name: "builtin", isAgent: true, ready: true }] },
     "/api/profiles": { profiles: [] },
     "/api/doctor": {},
-    [`/api/sessions/${SESSION}/runs`]: { runs: [run] },
-    [`/api/sessions/${SESSION}/versions`]: { versions: [], head: { version: 0, dirty: false } },
     [`/api/sessions/${SESSION}/artifacts`]: { artifacts: [] },
     [`/api/sessions/${SESSION}/fs`]: { path: "", source: "live", entries: [] },
   };
   const readers = new Set();
+  let sent = 0;
+  let last = seq;
   const server = createServer((request, response) => {
-    const path = request.url.split("?")[0];
-    const json = (body) => response.writeHead(200, { "content-type": "application/json" }).end(body);
-    if (path === `/api/sessions/${SESSION}`) return json(whole);
+    const { pathname: path, searchParams } = new URL(request.url, "http://fake");
+    const json = (body) => {
+      sent += Buffer.byteLength(body);
+      response.writeHead(200, { "content-type": "application/json" }).end(body);
+    };
+    if (asked[path]) return json(JSON.stringify(asked[path](searchParams)));
     if (answers[path]) return json(JSON.stringify(answers[path]));
     if (path === "/api/events" || path.endsWith("/events")) {
       response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
@@ -80,7 +138,6 @@ export async function fakeServer({ dist, blocks }) {
     return createReadStream(found).pipe(response);
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  let last = seq;
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     /** Sends one event to everybody who follows the log. */
@@ -89,6 +146,10 @@ export async function fakeServer({ dist, blocks }) {
       const event = { seq: last, sessionId: SESSION, runId: RUN, conversationId: "main", timestamp: new Date().toISOString(), ...body };
       const line = `id: ${last}\ndata: ${JSON.stringify(event)}\n\n`;
       for (const reader of readers) reader.write(line);
+    },
+    /** Bytes of all answers of the API, and none of the page's own files. */
+    get sent() {
+      return sent;
     },
     get readers() {
       return readers.size;

@@ -11,5 +11,7 @@ import { STORIES as keyboard } from "./stories/keyboard.mjs";
 import { STORIES as widths } from "./stories/widths.mjs";
 import { STORIES as cut } from "./stories/cut.mjs";
 import { STORIES as overlays } from "./stories/overlays.mjs";
+import { STORIES as earlier } from "./stories/earlier.mjs";
+import { STORIES as outside } from "./stories/outside.mjs";
 
-export const STORIES = [...door, ...work, ...asking, ...typing, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays];
+export const STORIES = [...door, ...work, ...asking, ...typing, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays, ...earlier, ...outside];

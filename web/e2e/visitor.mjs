@@ -25,6 +25,7 @@ async function showPage(context, directory) {
 
 export class Visitor {
   #problems = [];
+  #expected = [];
 
   constructor(context, page, base, server) {
     this.context = context;
@@ -63,10 +64,16 @@ export class Visitor {
 
   #listen(page) {
     page.on("console", (message) => {
+      if (this.#expected.some((pattern) => pattern.test(message.text()))) return;
       if (message.type() === "error" && !EXPECTED.test(message.text())) this.#problems.push(`console: ${message.text()}`);
       if (/Content Security Policy/i.test(message.text())) this.#problems.push(`policy: ${message.text()}`);
     });
     page.on("pageerror", (error) => this.#problems.push(`page: ${error.stack ?? error.message}`));
+  }
+
+  /** What the browser will say about a refusal that the story provokes. */
+  expects(pattern) {
+    this.#expected.push(pattern);
   }
 
   /** No script failed, and the page's policy had nothing to refuse. */
@@ -150,6 +157,11 @@ export class Visitor {
       const box = document.querySelector("section.chat .scroll");
       const keys = [];
       const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      // What is older loads when the reader comes near it.
+      while (box.querySelector(".earlier")) {
+        box.scrollTop = 0;
+        await frame();
+      }
       for (let top = 0; ; top += box.clientHeight / 2) {
         box.scrollTop = top;
         await frame();

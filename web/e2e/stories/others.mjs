@@ -6,7 +6,7 @@ import { faults } from "../axe.mjs";
  * these is a control that they must not have.
  */
 const READS = [
-  /^(Skip to|Warren|Command palette|Search|Clear search|Filter|Follow live|All$|Running( \d+)?$|Needs you( \d+)?$|Overview|Settings|Switch to|Theme|Light$|Dark$|Signed in as|Sign out|Sessions$|Close|Copy|Session menu|Show|Hide|guards)/,
+  /^(Skip to|Warren|Command palette|Search|Clear search|Load earlier messages|Filter|Follow live|All$|Running( \d+)?$|Needs you( \d+)?$|Overview|Settings|Switch to|Theme|Light$|Dark$|Signed in as|Sign out|Sessions$|Close|Copy|Session menu|Show|Hide|guards)/,
   /guards in force|^bubblewrap|ready$|^Session |Doctor/i,
   /^(Artifacts|Files|Versions|Activity)/,
   /^(Diff of v|Diff$|Version \d|Compare|v\d|Preview$|Code$|Reload$|Phone size|Full screen|Download|Open |Whitespace|From version|To version|Conversation$|Files$)/,

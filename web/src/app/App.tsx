@@ -1,5 +1,5 @@
 import { isFinal, soon, useWarrenClient, WarrenProvider, type WhoAmI } from "@warren/react";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { Shell } from "~/features/shell/Shell";
 import { PersonContext, personOf } from "~/features/shell/person";
 import { SignIn } from "~/features/signin/SignIn";
@@ -31,6 +31,7 @@ function Door() {
   }, [client]);
   useEffect(() => void ask(), [ask]);
   useEffect(() => (who.is === "unreachable" ? soon(() => void ask()) : undefined), [who, ask]);
+  const out = useSyncExternalStore(client.signedOut.watch, client.signedOut.why);
   if (who.is === "asking") return null;
   if (who.is === "unreachable") {
     return (
@@ -39,7 +40,13 @@ function Door() {
       </main>
     );
   }
-  if (who.is === "stranger") return <SignIn onSignedIn={(known) => setWho({ is: "known", who: known })} />;
+  const letIn = (known: WhoAmI) => {
+    client.signedOut.clear();
+    setWho({ is: "known", who: known });
+  };
+  if (who.is === "stranger") return <SignIn onSignedIn={letIn} />;
+  // What was read as somebody else must not stay.
+  if (out) return <SignIn why={out.message} onSignedIn={() => location.reload()} />;
   const person = personOf(who.who);
   return (
     <PersonContext value={person}>

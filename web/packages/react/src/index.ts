@@ -5,7 +5,7 @@ export { useApprovals } from "./hooks/useApprovals";
 export { useArtifacts } from "./hooks/useArtifacts";
 export { useEvents } from "./hooks/useEvents";
 export { useLive } from "./hooks/live";
-export { useBlock, useMessages } from "./hooks/useMessages";
+export { useBlock, useEarlier, useMessages } from "./hooks/useMessages";
 export { useResource } from "./hooks/useResource";
 export { useSessionList } from "./hooks/useSessionList";
 export { useSubagents } from "./hooks/useSubagents";

@@ -193,11 +193,13 @@ function Loaded({ sessionId, tab, subagent }: Props) {
   );
 }
 
-/** Versions as the conversation shows them: those that are listed, and those just made. */
+/** Versions as the conversation shows them: those that are listed, as far back as its blocks, and those just made. */
 function useVersionFacts(sessionId: string): readonly VersionFact[] {
-  const { versions } = useVersions(sessionId);
+  const since = useLive(sessionId, ["order:main", "status"], (live) => live.state.main.values()[0]?.timestamp);
+  const { versions } = useVersions(sessionId, { since: since === undefined ? Infinity : Date.parse(since) });
   const news = useLive(sessionId, ["versions"], (live) => live.state.versions.values());
-  const runs = useLive(sessionId, ["runs"], (live) => live.state.runs);
+  const ran = useLive(sessionId, ["runs"], (live) => live.state.runs.values());
+  const { runs } = useWarrenClient().store(sessionId).state;
   return useMemo(() => {
     const all = new Map<number, VersionFact>();
     for (const one of news) all.set(one.version, { ...one, at: Date.parse(one.at) });
@@ -207,7 +209,7 @@ function useVersionFacts(sessionId: string): readonly VersionFact[] {
       const ms = run?.startedAt && run.endedAt ? Date.parse(run.endedAt) - Date.parse(run.startedAt) : undefined;
       return { version, cause, files, blocks, costUSD: costUSD ?? run?.costUSD, at, seq, runId, ms };
     });
-  }, [versions, news, runs]);
+  }, [versions, news, ran]);
 }
 
 /** The same object for as long as the page lives, with what is current inside: rows need not be drawn anew for it. */

@@ -1,8 +1,9 @@
-import type { SessionStore } from "@warren/react";
+import { useEarlier, type SessionStore } from "@warren/react";
 import { useRef, type KeyboardEvent, type MouseEvent, type ReactNode, type WheelEvent } from "react";
 import { count } from "~/lib/format";
 import { Icon } from "~/ui/Icon";
 import { useChat } from "./context";
+import { EarlierBar } from "./EarlierBar";
 import { RowView } from "./RowView";
 import type { PageRow, VersionFact } from "./marks";
 import { useConversation } from "./useConversation";
@@ -15,9 +16,11 @@ export function Conversation({ store, versions, running, children }: Props) {
   const chat = useChat();
   const { rows, keys } = useConversation(store, versions);
   const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtual(store.sessionId, keys, scroller);
-  const left = useRef(rows.length);
-  if (list.following) left.current = rows.length;
+  const { earlier, loadEarlier } = useEarlier(store.sessionId);
+  const list = useVirtual(store.sessionId, keys, scroller, () => store.earlier().state === "more" && void loadEarlier());
+  // The last row that was seen at the end: those behind it are new, those that come before the first are not.
+  const left = useRef(keys.at(-1));
+  if (list.following) left.current = keys.at(-1);
   const stay = list.detach;
   chat.end.current = list.toEnd;
   const onWheel = (event: WheelEvent) => event.deltaY < 0 && scrollable(scroller.current) && stay();
@@ -25,11 +28,12 @@ export function Conversation({ store, versions, running, children }: Props) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "PageUp" || (event.key === "ArrowUp" && event.target === scroller.current) || event.key === "Home") stay();
   };
-  const news = list.following ? 0 : Math.max(0, rows.length - left.current);
+  const news = list.following || left.current === undefined ? 0 : keys.length - 1 - Math.max(0, keys.lastIndexOf(left.current));
   return (
     <div className={`scroll ${list.following ? "at-end" : ""}`} ref={scroller} tabIndex={0} aria-label="Conversation, scrolls" role="group" onScroll={list.onScroll} onWheel={onWheel} onKeyDown={onKeyDown}>
       <div className="col" role="log" aria-live="off" aria-label="Messages" onClick={onClick} onSelect={stay}>
-        {rows.length === 0 && !running && <p className="empty-note">Nothing was said yet. Describe the work below.</p>}
+        <EarlierBar earlier={earlier} onLoad={loadEarlier} scroller={scroller} />
+        {rows.length === 0 && !running && earlier.state === "none" && <p className="empty-note">Nothing was said yet. Describe the work below.</p>}
         <div className="vspace" style={{ height: list.before }} />
         {rows.slice(list.from, list.to).map((row, at) => (
           <div

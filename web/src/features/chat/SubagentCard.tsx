@@ -1,4 +1,4 @@
-import type { Block } from "@warren/react";
+import { useEarlier, type Block } from "@warren/react";
 import { memo, useMemo } from "react";
 import { visible } from "~/lib/ansi";
 import { plural } from "~/lib/format";
@@ -26,6 +26,7 @@ export const SubagentCard = memo(function SubagentCard({ block, live }: { block:
   const state: State | null = waits ? "wait" : running ? "run" : failed ? "fail" : null;
   const name = visible(block.name ?? "Subagent");
   const steps = useMemo(() => stepsOf(blocks), [blocks]);
+  const { hasEarlier } = useEarlier(chat.store.sessionId, block.subagentId);
   const report = lastSentence(block.output);
   return (
     <div className="step">
@@ -38,13 +39,13 @@ export const SubagentCard = memo(function SubagentCard({ block, live }: { block:
           <b>{name}</b>
           <span className="cut sub" dir="auto">{visible(brief(block.input))}</span>
           <span className="grow" />
-          <span className="num muted sub-meta">{[plural(steps.length, "step"), block.durationMs == null ? null : took(block.durationMs)].filter(Boolean).join(" · ")}</span>
+          <span className="num muted sub-meta">{[hasEarlier ? `${steps.length}+ steps` : plural(steps.length, "step"), block.durationMs == null ? null : took(block.durationMs)].filter(Boolean).join(" · ")}</span>
           <span className="tail">{state && <Dot state={state} />}</span>
           <Icon name="right" size="xs" className="chev" />
         </summary>
         {open && (
           <div className="thread">
-            {shortened(steps).map((step) => (
+            {shortened(steps, hasEarlier).map((step) => (
               <div key={step.key} className="step" dir="auto">
                 <span className="node dt" />
                 {step.text}
@@ -87,7 +88,8 @@ function stepsOf(blocks: readonly Block[]): ShortStep[] {
   });
 }
 
-function shortened(steps: ShortStep[]): ShortStep[] {
+function shortened(steps: ShortStep[], hasEarlier: boolean): ShortStep[] {
+  if (hasEarlier) return [{ key: "more", text: "… earlier steps" }, ...steps.slice(1 - MANY)];
   if (steps.length <= MANY) return steps;
   return [steps[0]!, { key: "more", text: `… ${plural(steps.length - 5, "step")}` }, ...steps.slice(-4)];
 }

@@ -1,8 +1,9 @@
 import { useMemo, useRef } from "react";
-import { useLive } from "@warren/react";
+import { useEarlier, useLive } from "@warren/react";
 import { visible } from "~/lib/ansi";
 import { Button } from "~/ui/Button";
 import { useChat, useThreadBlocks } from "./context";
+import { EarlierBar } from "./EarlierBar";
 import type { MarkValue } from "./marks";
 import { RowBuilder } from "./rows";
 import { RowView } from "./RowView";
@@ -17,7 +18,8 @@ export function Thread({ conversationId, onClose }: { conversationId: string; on
   const rows = builder.build(blocks, NO_MARKS);
   const keys = useMemo(() => rows.map((row) => row.key), [rows]);
   const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtual(`${store.sessionId}/${conversationId}`, keys, scroller);
+  const { earlier, loadEarlier } = useEarlier(store.sessionId, conversationId);
+  const list = useVirtual(`${store.sessionId}/${conversationId}`, keys, scroller, () => store.earlier(conversationId).state === "more" && void loadEarlier());
   const running = info?.status === "running" || info?.status === "pending";
   const name = visible(info?.name ?? "Subagent");
   return (
@@ -29,7 +31,8 @@ export function Thread({ conversationId, onClose }: { conversationId: string; on
       </div>
       <div className="scroll" ref={scroller} tabIndex={0} role="group" aria-label={`Thread of ${name}, scrolls`} onScroll={list.onScroll}>
         <div className="col">
-          {rows.length === 0 && <p className="empty-note">This thread is empty.</p>}
+          <EarlierBar earlier={earlier} onLoad={loadEarlier} scroller={scroller} />
+          {rows.length === 0 && earlier.state === "none" && <p className="empty-note">This thread is empty.</p>}
           <div className="vspace" style={{ height: list.before }} />
           {rows.slice(list.from, list.to).map((row, at) => (
             <div key={row.key} data-key={row.key} ref={list.measure} className={`vrow turn ${list.from + at === 0 ? "first" : ""} ${list.from + at === rows.length - 1 ? "last" : ""}`}>

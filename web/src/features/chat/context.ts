@@ -1,6 +1,6 @@
 // What the parts of a conversation need from the page around them.
-import type { Block, SessionStore } from "@warren/react";
-import { createContext, use, useSyncExternalStore, type RefObject } from "react";
+import { useLive, type Block, type SessionStore } from "@warren/react";
+import { createContext, use, type RefObject } from "react";
 import type { Answer } from "../approvals/ApprovalCard";
 
 export interface Chat {
@@ -40,8 +40,9 @@ const NONE: readonly Block[] = [];
 /** The blocks of a thread, live. */
 export function useThreadBlocks(conversationId: string): readonly Block[] {
   const { store } = useChat();
-  return useSyncExternalStore(
-    (watcher) => store.watch("log", watcher),
-    () => (conversationId === "main" ? store.state.main : store.state.threads.get(conversationId))?.values() ?? NONE,
+  return useLive(
+    store.sessionId,
+    ["log", "status", `order:${conversationId}`],
+    ({ state }) => (conversationId === "main" ? state.main : state.threads.get(conversationId))?.values() ?? NONE,
   );
 }

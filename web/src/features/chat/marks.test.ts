@@ -52,3 +52,13 @@ it("puts a message on its way before the sandbox that starts for it", () => {
   const running = state([run("a", { status: "running", endedAt: undefined })]);
   expect(keys(running, [{ key: "k", content: "x", at: 0, state: "sent", runId: "a" }])).toEqual(["k", "boot-a"]);
 });
+
+it("leaves out what belongs before the oldest loaded block, but no request that waits", () => {
+  const asked = (approvalId: string, s: number, resolution?: object) => ({ approvalId, kind: "permission", title: "Run", detail: {}, options: ["allow"], expiresAt: at(900), conversationId: "main", requestedAt: at(s), ...(resolution && { resolution }) });
+  const one = state([run("a", { status: "failed", endedAt: at(5) }), run("b", { status: "failed", startedAt: at(20), endedAt: at(25) })]);
+  for (const approval of [asked("answered", 4, { approvalId: "answered", decision: "allow", by: "mara", at: at(5) }), asked("waits", 6), asked("later", 22)]) one.approvals.put(approval.approvalId, approval as never);
+  one.main.put("m", { type: "user_message", id: "m", timestamp: at(20), content: "go" });
+  expect(keys(one)).toEqual(["ask-answered", "end-a", "ask-waits", "ask-later", "end-b"]);
+  one.cut.add("main");
+  expect(keys(one)).toEqual(["ask-later", "end-b", "ask-waits"]);
+});

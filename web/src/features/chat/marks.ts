@@ -1,5 +1,5 @@
 /** What happened beside the blocks, gathered from what a session's store knows. Pure. */
-import type { Approval, PendingMessage, Run, SessionState } from "@warren/react";
+import { MAIN, type Approval, type PendingMessage, type Run, type SessionState } from "@warren/react";
 import { guardsOf, inWords } from "../shell/isolation";
 import type { Thing } from "./things";
 import type { Boot, Ended, Saved } from "./Notices";
@@ -30,18 +30,27 @@ export class MarkBuilder {
 
   /** All marks of a session in the order of time. The same list until one of them changes. */
   build(state: SessionState, versions: readonly VersionFact[], pending: readonly PendingMessage[], made: ReadonlyMap<number, readonly Thing[]> = NOTHING): readonly PageMark[] {
+    // What belongs to the part that was not loaded comes with it.
+    const since = state.cut.has(MAIN) ? Date.parse(state.main.values()[0]?.timestamp ?? "") || -Infinity : -Infinity;
     const all = [
-      ...state.approvals.values().map((approval) => this.keep(`ask-${approval.approvalId}`, Date.parse(approval.requestedAt), { is: "approval", approval }, approval.toolUseId ?? null)),
+      ...state.approvals.values().map((approval) => this.asked(approval, since)),
       ...versions.filter((version) => version.version > 0).flatMap((version) => this.saved(version, made.get(version.version))),
       ...state.runs.values().flatMap((run) => this.ended(run, state)),
       // What has no time yet comes last, in this order: a message, then the sandbox that starts for it.
       ...pending.filter((message) => !isElsewhere(message, state)).map((message) => this.keep(message.key, Infinity, { is: "unsent", message })),
       ...this.boot(state),
       ...this.retrying(state),
-    ].sort((a, b) => (a.at === b.at ? 0 : a.at - b.at));
+    ].filter((mark) => mark.at >= since).sort((a, b) => (a.at === b.at ? 0 : a.at - b.at));
     this.known = new Map(all.map((mark) => [mark.key, mark]));
     if (all.length !== this.last.length || all.some((mark, at) => mark !== this.last[at])) this.last = all;
     return this.last;
+  }
+
+  /** A request; one that waits is always shown: at the end, if its place was not loaded. */
+  private asked(approval: Approval, since: number): PageMark {
+    const requested = Date.parse(approval.requestedAt);
+    const at = requested < since && !approval.resolution ? Infinity : requested;
+    return this.keep(`ask-${approval.approvalId}`, at, { is: "approval", approval }, approval.toolUseId ?? null);
   }
 
   /** A version, and before it what was made in it. */

@@ -8,7 +8,7 @@ import { RowBuilder } from "./rows";
 export function useConversation(store: SessionStore, versions: readonly VersionFact[]) {
   const id = store.sessionId;
   const builders = useMemo(() => ({ rows: new RowBuilder<MarkValue>(), marks: new MarkBuilder(), keys: [] as readonly string[], of: [] as readonly PageRow[] }), [id]);
-  const blocks = useLive(id, ["log", "status", "pending"], (live) => live.state.main.values());
+  const blocks = useLive(id, ["log", "status", "pending", "order:main"], (live) => live.state.main.values());
   const items = useLive(id, ["order:main", "pending"], (live) => live.items("main"));
   const pending = useLive(id, ["pending"], (live) => live.pending);
   // These are read only to be told: the marks are built from the whole state.

@@ -40,18 +40,28 @@ export interface Virtual {
   toEnd: () => void;
 }
 
-/** A window of the rows `keys` of conversation `id` in `scroller`. */
-export function useVirtual(id: string, keys: readonly string[], scroller: RefObject<HTMLElement | null>): Virtual {
+/** The reader is this near to the first row when what is before it is wanted. */
+const NEAR_TOP = 400;
+
+/** The first row in view, and how far below the upper edge it begins. */
+type Anchor = { key: string; offset: number };
+
+/** A window of the rows `keys` of conversation `id` in `scroller`. `onTop` is called when the reader comes near the first row. */
+export function useVirtual(id: string, keys: readonly string[], scroller: RefObject<HTMLElement | null>, onTop?: () => void): Virtual {
   const place = placeOf(id);
   const [, draw] = useState(0);
   const [following, setFollowing] = useState(place.follow.following);
-  const view = useRef({ top: place.follow.following ? null : place.scrollTop, height: 800, drawn: { from: 0, to: 0 } });
-  place.heights.setKeys(keys);
+  const view = useRef({ top: place.follow.following ? null : place.scrollTop, height: 800, drawn: { from: 0, to: 0 }, anchor: null as Anchor | null, onTop });
+  view.current.onTop = onTop;
+  // Rows that come before the one that is read push it down: the view goes along.
+  const moved = place.heights.setKeys(keys, place.follow.following ? undefined : view.current.anchor?.key);
+  if (view.current.top !== null) view.current.top += moved;
   // Before the first look at the page the end is where it will be.
   const top = view.current.top ?? Math.max(0, place.heights.total - view.current.height);
   const window = place.heights.window(top, view.current.height, MOST);
   view.current.drawn = window;
 
+  const rows = useRef(new Map<Element, string>());
   const settle = useCallback(() => {
     const box = scroller.current;
     if (!box) return;
@@ -60,10 +70,12 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
     view.current.height = box.clientHeight;
     const { from, to } = view.current.drawn;
     if (!place.heights.covers(from, to, box.scrollTop, box.clientHeight)) draw((n) => n + 1);
+    view.current.anchor = place.follow.following ? null : anchorOf(box, rows.current);
+    const isShort = box.scrollHeight <= box.clientHeight + 1;
+    if (isShort || (!place.follow.following && box.scrollTop < NEAR_TOP)) view.current.onTop?.();
   }, [place, scroller]);
 
   const observer = useRef<ResizeObserver | null>(null);
-  const rows = useRef(new Map<Element, string>());
   const observe = useCallback(() => {
     observer.current ??= new ResizeObserver((entries) => {
       const box = scroller.current;
@@ -110,6 +122,10 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
   useLayoutEffect(() => {
     const box = scroller.current;
     if (!box) return;
+    const { anchor, top } = view.current;
+    const offset = anchor && offsetOf(box, rows.current, anchor.key);
+    if (anchor && offset !== null) box.scrollTop += offset - anchor.offset;
+    else if (anchor && top !== null) box.scrollTop = top;
     settle();
   }, [keys, place, scroller, settle]);
 
@@ -148,4 +164,21 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
     detach,
     toEnd,
   };
+}
+
+const edgeOf = (box: HTMLElement): number => box.getBoundingClientRect().top;
+
+function anchorOf(box: HTMLElement, rows: ReadonlyMap<Element, string>): Anchor | null {
+  const edge = edgeOf(box);
+  let first: Anchor | null = null;
+  for (const [row, key] of rows) {
+    const { top, bottom } = row.getBoundingClientRect();
+    if (bottom > edge && (first === null || top - edge < first.offset)) first = { key, offset: top - edge };
+  }
+  return first;
+}
+
+function offsetOf(box: HTMLElement, rows: ReadonlyMap<Element, string>, wanted: string): number | null {
+  for (const [row, key] of rows) if (key === wanted) return row.getBoundingClientRect().top - edgeOf(box);
+  return null;
 }

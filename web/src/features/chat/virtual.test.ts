@@ -52,3 +52,12 @@ it("stops following at once, and follows again only at the end", () => {
   follow.detach();
   expect(follow.following).toBe(false);
 });
+
+it("says by how much a row moved when others came before it", () => {
+  const heights = new Heights(30);
+  heights.setKeys(["a", "b"]);
+  heights.measure("x", 100);
+  expect(heights.setKeys(["x", "y", "a", "b"], "b")).toBe(130);
+  expect(heights.setKeys(["x", "a", "b", "c"], "a")).toBe(-30);
+  expect(heights.setKeys(["c"], "a")).toBe(0);
+});

@@ -13,9 +13,17 @@ export class Heights {
     private readonly gap = 0,
   ) {}
 
-  /** Takes the rows as they are now. Heights seen before are kept by key. */
-  setKeys(keys: readonly string[]) {
-    if (keys === this.keys) return;
+  /** Takes the rows as they are now. Heights seen before are kept by key. Answers by how much the row `anchor` moved. */
+  setKeys(keys: readonly string[], anchor?: string): number {
+    if (keys === this.keys) return 0;
+    const before = anchor === undefined ? -1 : this.indexOf(anchor);
+    const top = before < 0 ? 0 : this.top(before);
+    this.replace(keys);
+    const after = before < 0 ? -1 : this.indexOf(anchor!);
+    return after < 0 ? 0 : this.top(after) - top;
+  }
+
+  private replace(keys: readonly string[]) {
     let same = 0;
     while (same < keys.length && same < this.keys.length && keys[same] === this.keys[same]) same++;
     if (this.tops.length < keys.length + 1) {

@@ -17,7 +17,7 @@ type Props = { sessionId: string; path: string; change: FileNews | undefined; on
 /** One file: as it is, since the last version, or to be edited. */
 export function FileView({ sessionId, path, change, onClose }: Props) {
   const client = useWarrenClient();
-  const { versions } = useVersions(sessionId);
+  const { versions } = useVersions(sessionId, { since: Infinity });
   const { mayRun } = usePerson();
   const [mode, setMode] = useState<"view" | "since" | "edit">("view");
   const now = useNow(change !== undefined);

@@ -14,7 +14,7 @@ import { placeAll, Taken, type How } from "./placing";
 export function FilesPane({ sessionId }: { sessionId: string }) {
   const client = useWarrenClient();
   const root = useWorkspaceFiles(sessionId, "");
-  const { versions } = useVersions(sessionId);
+  const { versions } = useVersions(sessionId, { since: Infinity });
   const { mayRun } = usePerson();
   const [words, setWords] = useState("");
   const [chosen, setChosen] = useState<string | null>(null);

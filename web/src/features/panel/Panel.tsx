@@ -16,7 +16,7 @@ const PANES = { artifacts: ArtifactsPane, files: FilesPane, versions: VersionsPa
 /** What a session made, beside its conversation. */
 export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
   const { artifacts } = useArtifacts(sessionId);
-  const { versions } = useVersions(sessionId);
+  const { versions, hasMore } = useVersions(sessionId, { since: Infinity });
   const { changes } = useWorkspaceFiles(sessionId);
   const { session } = useAgentSession(sessionId);
   const width = usePanelWidth(tab === "files" || tab === "versions" ? 540 : 456);
@@ -34,7 +34,7 @@ export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
           items={[
             { value: "artifacts", label: "Artifacts", note: artifacts.length || undefined },
             { value: "files", label: "Files", note: since ? `${since} changed` : undefined },
-            { value: "versions", label: "Versions", note: versions.filter((version) => version.version > 0).length || session?.version || undefined },
+            { value: "versions", label: "Versions", note: (hasMore ? 0 : versions.filter((version) => version.version > 0).length) || session?.version || undefined },
             { value: "activity", label: "Activity" },
           ]}
         />

@@ -4,8 +4,10 @@ import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Mark } from "~/ui/Mark";
 
-/** Lets somebody in who has a token; the printed link needs no page. */
-export function SignIn({ onSignedIn }: { onSignedIn: (who: WhoAmI) => void }) {
+type Props = { onSignedIn: (who: WhoAmI) => void; why?: string };
+
+/** Lets somebody in who has a token; the printed link needs no page. `why`: the server ended an earlier sign-in. */
+export function SignIn({ onSignedIn, why }: Props) {
   const client = useWarrenClient();
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
@@ -31,6 +33,12 @@ export function SignIn({ onSignedIn }: { onSignedIn: (who: WhoAmI) => void }) {
       <form className="sbox" onSubmit={(event) => void submit(event)}>
         <Mark />
         <h1>Sign in to Warren</h1>
+        {why !== undefined && (
+          <div className="why" role="alert">
+            <Icon name="alert" size="s" />
+            <span>You were signed out: {why}</span>
+          </div>
+        )}
         <p className="sub">
           Paste a token, or open the link that <code>warren up</code> printed when it started.
         </p>

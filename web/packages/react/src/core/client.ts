@@ -3,12 +3,13 @@ import type {
   Artifact, FileListing, Replay, Version, VersionDiff, VersionPage,
 } from "../wire/contract";
 import type {
-  AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Content, LogLine, MessageAccepted, MessageSend,
+  AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Content, LogLine, MessageAccepted, MessagePage, MessageSend,
   RunItem, RunPage, RuntimeSessionData, SandboxItem, SessionCreate, SessionListItem, SessionPage, SessionPatch, TokenCreate,
   TokenCreated, TokenItem, UsageReport, WhoAmI,
 } from "../wire/types";
 import { ListStore } from "./list";
 import { received } from "./problem";
+import { SignedOut } from "./signedout";
 import { sseTransport, type SseOptions } from "./sse";
 import { SessionStore, type StoreOptions } from "./store";
 import type { Call, Transport } from "./transport";
@@ -17,15 +18,26 @@ export type ClientOptions = SseOptions & StoreOptions & { transport?: Transport 
 
 export type SessionQuery = { q?: string; type?: string; state?: string; limit?: number; cursor?: string };
 
+export type MessageQuery = {
+  conversationId?: string;
+  before?: string | undefined;
+  after?: string | undefined;
+  order?: "oldest" | "newest";
+  limit?: number;
+  only?: string;
+};
+
 const id = encodeURIComponent;
 
 export class WarrenClient {
   readonly transport: Transport;
+  /** Whether the server does not know this client any more, and why. */
+  readonly signedOut = new SignedOut();
   readonly #stores = new Map<string, SessionStore>();
   readonly #lists = new Map<string, ListStore>();
 
   constructor(private readonly options: ClientOptions = {}) {
-    this.transport = options.transport ?? sseTransport(options);
+    this.transport = this.signedOut.over(options.transport ?? sseTransport(options));
   }
 
   /** The live store of a session; the same one for all who ask. */
@@ -81,7 +93,10 @@ export class WarrenClient {
   // Sessions.
   sessions = (query: SessionQuery = {}) => this.json<SessionPage>("/api/sessions", { query });
   createSession = (body: SessionCreate) => this.json<SessionListItem>("/api/sessions", { method: "POST", body });
-  session = (session: string) => this.#session<RuntimeSessionData>(session);
+  /** Whole, or with `limit` the newest blocks alone. */
+  session = (session: string, query: { limit?: number } = {}) => this.#session<RuntimeSessionData>(session, "", { query });
+  /** Part of a conversation, oldest first; see the route for what each field asks for. */
+  messages = (session: string, query: MessageQuery = {}) => this.#session<MessagePage>(session, "/messages", { query });
   patchSession = (session: string, body: SessionPatch) =>
     this.#session<SessionListItem>(session, "", { method: "PATCH", body });
   eraseSession = (session: string) => this.nothing(`/api/sessions/${id(session)}`, { method: "DELETE" });
@@ -95,7 +110,7 @@ export class WarrenClient {
   send = (session: string, body: MessageSend) =>
     this.#session<MessageAccepted>(session, "/messages", { method: "POST", body });
   interrupt = (session: string) => this.#session<{ runId: string | null }>(session, "/interrupt", { method: "POST" });
-  runs = (session: string, query: { limit?: number; cursor?: string } = { limit: 200 }) =>
+  runs = (session: string, query: { limit?: number; cursor?: string; sum?: "earlier" } = { limit: 200 }) =>
     this.#session<RunPage>(session, "/runs", { query });
   rewordRun = (session: string, run: string, content: Content) =>
     this.#session<RunItem>(session, `/runs/${id(run)}`, { method: "PATCH", body: { content } });
@@ -104,7 +119,7 @@ export class WarrenClient {
     this.#session<RunItem>(session, `/runs/${id(run)}`, { method: "PATCH", body: { position } });
   dropRun = (session: string, run: string) =>
     this.nothing(`/api/sessions/${id(session)}/runs/${id(run)}`, { method: "DELETE" });
-  approvals = (query: { sessionId?: string; status?: string } = {}) => this.json<ApprovalPage>("/api/approvals", { query });
+  approvals = (query: { sessionId?: string; status?: string; limit?: number; cursor?: string } = {}) => this.json<ApprovalPage>("/api/approvals", { query });
   answer = (approval: string, body: ApprovalAnswer) =>
     this.json<ApprovalItem>(`/api/approvals/${id(approval)}`, { method: "POST", body });
   withdrawRule = (approval: string) => this.json<ApprovalItem>(`/api/approvals/${id(approval)}/rule`, { method: "DELETE" });

@@ -1,13 +1,15 @@
 export type * from "../wire/contract";
 export type * from "../wire/types";
-export { WarrenClient, type ClientOptions, type SessionQuery } from "./client";
+export { WarrenClient, type ClientOptions, type MessageQuery, type SessionQuery } from "./client";
 export { backoff, Connection, type Clock, type ConnectionState } from "./connection";
+export type { EarlierStatus } from "./earlier";
 export { ListStore, type ListSnapshot } from "./list";
 export type { PendingMessage } from "./pending";
 export { ConnectionError, isFinal, isPassing, received, WarrenError } from "./problem";
 export { soon } from "./reach";
 export { reduce, type Topic } from "./reduce";
 export { ResourceStore, type Resource } from "./resource";
+export type { SignedOut } from "./signedout";
 export { socketTransport, type SocketLike } from "./socketio";
 export { sseTransport, type SseOptions } from "./sse";
 export {

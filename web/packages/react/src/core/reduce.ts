@@ -2,7 +2,7 @@
 // same recordings (reduce.test.ts).
 import type { Block, Event, LogLine } from "../wire/types";
 import { isBlock } from "./block";
-import { MAIN, threadOf, waitingOf, type Run, type SessionState } from "./state";
+import { MAIN, threadOf, waitingOf, type Place, type Run, type SessionState } from "./state";
 
 /** What was changed, for those who watch a part only. */
 export type Topic =
@@ -22,6 +22,7 @@ export function reduce(state: SessionState, line: LogLine, touched: Set<Topic> =
   }
   state.seq = line.seq ?? state.seq;
   reduceEvent(state, line, touched);
+  if (state.covered.length > 0) state.covered = state.covered.filter((part) => part.until > state.seq);
 }
 
 function reduceEvent(state: SessionState, event: Event, touched: Set<Topic>): void {
@@ -81,12 +82,27 @@ function reduceEvent(state: SessionState, event: Event, touched: Set<Topic>): vo
 
 type Of<T extends Event["type"]> = Extract<Event, { type: T }>;
 
-function reduceBlock(
-  state: SessionState,
-  event: Of<"block_start" | "block_complete" | "text_delta" | "block_update" | "block_discarded">,
-  touched: Set<Topic>,
-): void {
+type BlockEvent = Of<"block_start" | "block_complete" | "text_delta" | "block_update" | "block_discarded">;
+
+/** The block that an event is about; nothing if it is about none. */
+export function placeOf(event: Event): Place | null {
   const conversation = event.conversationId ?? MAIN;
+  if (event.type === "block_start" || event.type === "block_complete") return { conversation, id: event.block.id };
+  const isAbout = event.type === "text_delta" || event.type === "block_update" || event.type === "block_discarded";
+  return isAbout ? { conversation, id: event.blockId } : null;
+}
+
+/** Whether the block was loaded with this event in it. */
+function isCovered(state: SessionState, event: BlockEvent): boolean {
+  if (state.covered.length === 0) return false;
+  const place = placeOf(event);
+  return state.covered.some(({ conversation, ids, until }) =>
+    event.seq <= until && conversation === place?.conversation && (ids === null || ids.has(place.id)));
+}
+
+function reduceBlock(state: SessionState, event: BlockEvent, touched: Set<Topic>): void {
+  const conversation = event.conversationId ?? MAIN;
+  if (isCovered(state, event)) return;
   const isNewThread = conversation !== MAIN && !state.threads.has(conversation);
   const thread = threadOf(state, conversation);
   if (isNewThread) touched.add("subagents");
@@ -94,7 +110,10 @@ function reduceBlock(
   switch (event.type) {
     case "block_start":
     case "block_complete":
-      if (thread.put(event.block.id, event.block)) touched.add(orderTopic(conversation));
+      if (thread.put(event.block.id, event.block)) {
+        touched.add(orderTopic(conversation));
+        if (state.cut.has(conversation)) state.unplaced.push({ conversation, id: event.block.id });
+      }
       changed(event.block.id);
       return;
     case "text_delta": {
@@ -191,7 +210,7 @@ function reduceSpending(state: SessionState, event: Of<"metadata_update">, touch
 }
 
 export const totalCost = (state: SessionState): number =>
-  state.runs.values().reduce((sum, run) => sum + (run.costUSD ?? 0), 0);
+  state.runs.values().reduce((sum, run) => sum + (run.costUSD ?? 0), state.earlierCostUSD);
 
 function reduceSession(
   state: SessionState,

@@ -30,6 +30,17 @@ export class Shelf<V> {
     return isNew;
   }
 
+  /** Puts values before all others, in this order. A key that is there already keeps its value and moves. */
+  lead(entries: readonly (readonly [string, V])[]): void {
+    const rest = [...this.#byKey];
+    const known = new Map(rest);
+    this.#byKey.clear();
+    for (const [key, value] of entries) this.#byKey.set(key, known.get(key) ?? value);
+    for (const [key, value] of rest) if (!this.#byKey.has(key)) this.#byKey.set(key, value);
+    this.#keys = null;
+    this.#values = null;
+  }
+
   remove(key: string): boolean {
     if (!this.#byKey.delete(key)) return false;
     this.#keys = null;

@@ -68,9 +68,26 @@ export type Retrying = { attempt: number; reason: string; nextAt?: string | null
 
 export type Spending = { usage: Usage | null; costUSD: number; model?: string; contextTokens?: number };
 
+/** A conversation and a block of it. */
+export type Place = { conversation: ConversationId; id: string };
+
+/** Blocks that were loaded as they are at a later position: what the log says about them up to there is in them already. */
+export type Covered = { conversation: ConversationId; ids: ReadonlySet<string> | null; until: number };
+
 export type SessionState = {
   /** The last number folded. */
   seq: number;
+  /** The state began with the newest blocks alone: conversations that were not loaded may have blocks. */
+  isPage: boolean;
+  /** Conversations whose older blocks were not loaded. */
+  cut: Set<ConversationId>;
+  /** Threads that events named and whose blocks were not loaded. */
+  unread: Set<ConversationId>;
+  /** Blocks put at the end of a conversation that is cut. One of them may belong to the part that was not loaded. */
+  unplaced: Place[];
+  covered: readonly Covered[];
+  /** What runs cost that were not loaded. */
+  earlierCostUSD: number;
   session: SessionListItem | null;
   runtime: SessionRuntimeState | null;
   ended: string | null;
@@ -95,6 +112,12 @@ export type SessionState = {
 
 export const emptyState = (): SessionState => ({
   seq: 0,
+  isPage: false,
+  cut: new Set(),
+  unread: new Set(),
+  unplaced: [],
+  covered: [],
+  earlierCostUSD: 0,
   session: null,
   runtime: null,
   ended: null,
@@ -114,18 +137,22 @@ export const emptyState = (): SessionState => ({
   compacted: [],
 });
 
-/** A session as the server gives it whole: true at its `lastSeq`. */
-export function stateOf(data: RuntimeSessionData): SessionState {
-  const { blocks, subagents, workspaceFiles: _files, queue, ...session } = data;
+/** A session as the server gives it, current at its `lastSeq`: whole, or with the newest `limit` blocks of each thread. */
+export function stateOf(data: RuntimeSessionData, limit?: number): SessionState {
+  const { blocks, subagents, workspaceFiles: _files, queue, previousCursor, ...session } = data;
   const state = emptyState();
   state.seq = session.lastSeq;
+  state.isPage = limit !== undefined;
+  if (previousCursor != null) state.cut.add(MAIN);
   state.session = session;
   state.runtime = session.runtime;
   state.queue = queue ?? [];
   for (const block of blocks) state.main.put(block.id, block);
   for (const thread of subagents) {
     const shelf = threadOf(state, thread.id);
+    state.unread.delete(thread.id);
     for (const block of thread.blocks) shelf.put(block.id, block);
+    if (limit !== undefined && thread.blocks.length >= limit) state.cut.add(thread.id);
   }
   for (const thread of [state.main, ...state.threads.values()]) rememberSubagents(state, thread);
   return state;
@@ -137,22 +164,18 @@ export function waitingOf(runs: readonly Run[], queue: readonly RunId[]): Run[] 
   return runs.filter((run) => run.status === "queued").sort((a, b) => place(a) - place(b));
 }
 
-/** Blocks say who was called; what only events say (the parent's thread) comes with later ones. */
 function rememberSubagents(state: SessionState, thread: Thread) {
-  for (const block of thread.values()) {
-    if (block.type !== "subagent") continue;
-    state.subagents.put(block.subagentId, {
-      conversationId: block.subagentId,
-      subagentId: block.subagentId,
-      name: block.name,
-      input: block.input,
-      toolUseId: block.toolUseId,
-      parent: MAIN,
-      startedAt: block.timestamp,
-      status: block.status,
-      output: block.output,
-    });
-  }
+  for (const [id, subagent] of subagentsOf(thread.values())) state.subagents.put(id, subagent);
+}
+
+/** Blocks say who was called; what only events say (the parent's thread) comes with later ones. */
+export function subagentsOf(blocks: readonly Block[]): [string, SubagentInfo][] {
+  return blocks.flatMap((block): [string, SubagentInfo][] => {
+    if (block.type !== "subagent") return [];
+    const { subagentId, name, input, toolUseId, status, output, timestamp: startedAt } = block;
+    const info = { conversationId: subagentId, subagentId, name, input, toolUseId, parent: MAIN, startedAt, status, output };
+    return [[subagentId, info]];
+  });
 }
 
 /** The thread of a conversation; opens it when it is new. */
@@ -162,5 +185,6 @@ export function threadOf(state: SessionState, conversation: ConversationId): Thr
   if (known) return known;
   const thread: Thread = new Shelf();
   state.threads.put(conversation, thread);
+  if (state.isPage) state.unread.add(conversation);
   return thread;
 }

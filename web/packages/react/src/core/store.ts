@@ -1,21 +1,32 @@
-// One live session: loads it whole, follows its log from there, and tells those who watch a part.
-import type { ApprovalItem, Block, Content, LogLine, MessageSend, RunItem, RuntimeSessionData } from "../wire/types";
+// One live session: loads its newest part, follows its log from there, and tells those who watch a part.
+import type { Block, Content, LogLine, MessageSend } from "../wire/types";
 import type { WarrenClient } from "./client";
 import { Connection, systemClock, type Clock, type ConnectionState } from "./connection";
+import { Earlier, type Cursors, type EarlierStatus } from "./earlier";
+import { approvalOf, besideOf, runOf, type Beside } from "./items";
 import { announcedBy, confirmedBy, type PendingMessage } from "./pending";
 import { isFinal, isPassing, WarrenError } from "./problem";
 import { soon } from "./reach";
 import { reduce, totalCost, type Topic } from "./reduce";
-import { emptyState, MAIN, stateOf, type Run, type SessionState } from "./state";
+import { emptyState, MAIN, stateOf, type SessionState } from "./state";
 import { nextFrame, Watchers, type Frame } from "./watchers";
 
-export type StoreTopic = Topic | "status" | "connection" | "pending" | "log";
+export type StoreTopic = Topic | `earlier:${string}` | "status" | "connection" | "pending" | "log";
 
 export type LoadStatus = { state: "loading" } | { state: "ready" } | { state: "failed"; error: unknown };
 
 export type Item = { key: string; id: string };
 
-export type StoreOptions = { frame?: Frame; clock?: Clock };
+export type StoreOptions = {
+  frame?: Frame;
+  clock?: Clock;
+  /** How many blocks of a conversation are loaded at a time, up to 500; `all`: the whole session at once. */
+  pageSize?: number | "all";
+};
+
+const PAGE_SIZE = 50;
+/** The server gives no more at once. */
+const MAX_PAGE_SIZE = 500;
 
 /** Lines kept for those who watch the log itself. */
 const KEPT_LINES = 5_000;
@@ -31,6 +42,9 @@ export class SessionStore {
   readonly #items = new Map<string, { ids: readonly string[]; items: readonly Item[] }>();
   readonly #watchers: Watchers<StoreTopic>;
   readonly #clock: Clock;
+  readonly #pageSize: number | undefined;
+  #earlier: Earlier;
+  #loadedSeq = 0;
   #stream: Connection<LogLine> | null = null;
   #users = 0;
   #generation = 0;
@@ -38,6 +52,9 @@ export class SessionStore {
   constructor(readonly client: WarrenClient, readonly sessionId: string, options: StoreOptions = {}) {
     this.#watchers = new Watchers(options.frame ?? nextFrame);
     this.#clock = options.clock ?? systemClock;
+    const size = options.pageSize ?? PAGE_SIZE;
+    this.#pageSize = size === "all" ? undefined : Math.min(MAX_PAGE_SIZE, Math.max(1, size));
+    this.#earlier = this.#newEarlier();
   }
 
   /** Keeps the session live until the returned function is called. */
@@ -54,7 +71,21 @@ export class SessionStore {
     };
   }
 
-  watch = (topic: StoreTopic, watcher: () => void): (() => void) => this.#watchers.watch(topic, watcher);
+  /** Whoever watches the order of a thread that was not loaded makes it load. */
+  watch = (topic: StoreTopic, watcher: () => void): (() => void) => {
+    this.#want(topic);
+    return this.#watchers.watch(topic, watcher);
+  };
+
+  /** Whether a conversation has blocks before the oldest one here, and how their loading stands. */
+  earlier(conversation: string = MAIN): EarlierStatus {
+    return this.#earlier.status(conversation);
+  }
+
+  /** Loads the part of a conversation before the oldest block here. A failure is in `earlier`; calling again retries. */
+  loadEarlier(conversation: string = MAIN): Promise<void> {
+    return this.#earlier.load(conversation);
+  }
 
   block(conversation: string, id: string): Block | undefined {
     return (conversation === MAIN ? this.state.main : this.state.threads.get(conversation))?.get(id);
@@ -111,6 +142,32 @@ export class SessionStore {
     if (fresh.length === 0) return;
     this.log = [...this.log, ...fresh].slice(-KEPT_LINES);
     this.#watchers.touch(touched.add("log"));
+    this.#earlier.check();
+  }
+
+  /** Whether `log` has every line after this position. */
+  #remembers(position: number): boolean {
+    const first = this.log.length < KEPT_LINES ? undefined : this.log[0];
+    const begin = first === undefined ? 0 : (first.type === "log_compacted" ? first.from : first.seq) - 1;
+    return position >= Math.max(begin, this.#loadedSeq);
+  }
+
+  #newEarlier(cursors?: Cursors): Earlier {
+    const store = this;
+    const { client, sessionId } = this;
+    return new Earlier({
+      client, sessionId, clock: this.#clock, pageSize: this.#pageSize ?? PAGE_SIZE,
+      get state() { return store.state; },
+      get log() { return store.log; },
+      remembers: (position) => this.#remembers(position),
+      touch: (topics) => this.#watchers.touch(topics),
+    }, cursors);
+  }
+
+  #want(topic: StoreTopic) {
+    if (this.status.state !== "ready" || !topic.startsWith("order:")) return;
+    const conversation = topic.slice("order:".length);
+    if (this.#earlier.isUnread(conversation)) void this.#earlier.load(conversation);
   }
 
   #settle(event: Exclude<LogLine, { type: "log_compacted" }>, touched: Set<StoreTopic>) {
@@ -140,12 +197,13 @@ export class SessionStore {
       // The session first, because its number is where following begins: runs and approvals read before it could miss
       // what happened in between, which no event tells again. Read after it they are as new or newer, and events that
       // they already know change nothing in the end.
-      const data = await this.client.session(this.sessionId);
-      const [runs, approvals] = await Promise.all([
-        this.client.runs(this.sessionId),
-        this.client.approvals({ sessionId: this.sessionId }),
-      ]);
-      if (isCurrent()) this.#loaded(data, runs.runs, approvals.approvals);
+      const limit = this.#pageSize && Math.min(MAX_PAGE_SIZE, Math.max(this.#pageSize, this.state.main.size));
+      const data = await this.client.session(this.sessionId, { limit });
+      const beside = await besideOf(this.client, data);
+      if (!isCurrent()) return;
+      this.#earlier.end();
+      this.#earlier = this.#newEarlier({ runs: beside.runs.next, approvals: beside.approvals.next });
+      this.#loaded(stateOf(data, limit), beside);
     } catch (error) {
       if (!isCurrent()) return;
       this.#setStatus({ state: "failed", error });
@@ -155,23 +213,19 @@ export class SessionStore {
     }
   }
 
-  #loaded(data: RuntimeSessionData, runs: RunItem[], approvals: ApprovalItem[]) {
-    this.state = stateOf(data);
-    for (const run of [...runs].reverse()) this.state.runs.put(run.runId, runOf(run));
-    for (const item of [...approvals].reverse()) {
-      const { resolution } = item;
-      this.state.approvals.put(item.approvalId, {
-        ...item,
-        conversationId: MAIN,
-        runId: item.runId ?? undefined,
-        resolution: resolution ? { ...resolution, approvalId: item.approvalId } : undefined,
-      });
-    }
-    const usage = runs.find((run) => run.status !== "queued")?.usage ?? null;
+  #loaded(state: SessionState, { runs, approvals, waiting, earlierCostUSD }: Beside) {
+    this.state = state;
+    this.#loadedSeq = state.seq;
+    state.earlierCostUSD = earlierCostUSD;
+    for (const run of runs.items.toReversed()) state.runs.put(run.runId, runOf(run));
+    const byTime = [...approvals.items, ...waiting].map(approvalOf).sort((a, b) => Date.parse(a.requestedAt) - Date.parse(b.requestedAt));
+    for (const approval of byTime) state.approvals.put(approval.approvalId, approval);
+    const usage = runs.items.find((run) => run.status !== "queued")?.usage ?? null;
     this.state.spending = { usage, costUSD: totalCost(this.state), model: usage?.model ?? undefined };
     this.#items.clear();
     this.#setStatus({ state: "ready" });
     this.#watchers.touchAll();
+    for (const topic of this.#watchers.topics()) this.#want(topic);
     this.#follow();
   }
 
@@ -216,22 +270,6 @@ export class SessionStore {
   #changePending(key: string, changes: Partial<PendingMessage>) {
     this.#setPending(this.pending.map((message) => (message.key === key ? { ...message, ...changes } : message)));
   }
-}
-
-function runOf(run: RunItem): Run {
-  return {
-    runId: run.runId,
-    status: run.status,
-    content: run.content,
-    queuedAt: run.createdAt,
-    startedAt: run.startedAt ?? undefined,
-    endedAt: run.endedAt ?? undefined,
-    baseVersion: run.baseVersion ?? undefined,
-    version: run.version ?? undefined,
-    usage: run.usage,
-    costUSD: run.usage.costUSD,
-    error: run.error ? { ...run.error, recoverable: true } : undefined,
-  };
 }
 
 const newKey = (): string => crypto.randomUUID();

@@ -39,6 +39,11 @@ export class Watchers<T extends string> {
     };
   }
 
+  /** What somebody watches now. */
+  topics(): readonly T[] {
+    return [...this.#byTopic.keys()];
+  }
+
   /** Tells in the next frame. */
   touch(topics: Iterable<T>): void {
     for (const topic of topics) this.#pending.add(topic);

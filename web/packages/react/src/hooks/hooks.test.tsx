@@ -23,7 +23,7 @@ test("a delta draws one block again and not the conversation", async () => {
     return items.map((item) => <OneBlock key={item.key} id={item.id} />);
   }
   const frames: (() => void)[] = [];
-  const client = new WarrenClient({ transport: server, frame: (run) => void frames.push(run) });
+  const client = new WarrenClient({ transport: server, frame: (run) => void frames.push(run), pageSize: "all" });
   const page = document.createElement("div");
   const root = createRoot(page);
   await act(async () => root.render(<WarrenProvider client={client}><Chat /></WarrenProvider>));

@@ -1,19 +1,33 @@
 import { useMemo, useState } from "react";
-import type { Version } from "../wire/contract";
+import type { WarrenClient } from "../core/client";
+import type { Version, VersionPage } from "../wire/contract";
 import { useWarrenClient } from "../provider";
 import { useLive } from "./live";
 import { useResource } from "./useResource";
 
-/** The versions of a session, newest first, and what can be done with one. */
-export function useVersions(sessionId: string) {
+const FIRST_PART = 5;
+const NEXT_PART = 50;
+
+/** Versions back to a point in time, newest first. */
+async function versionsSince(client: WarrenClient, sessionId: string, since: number): Promise<VersionPage> {
+  let page = await client.versions(sessionId, { limit: FIRST_PART });
+  while (page.nextCursor !== undefined && Date.parse(page.versions.at(-1)?.createdAt ?? "") > since) {
+    const next = await client.versions(sessionId, { limit: NEXT_PART, cursor: page.nextCursor });
+    page = { ...next, versions: [...page.versions, ...next.versions], head: page.head };
+  }
+  return page;
+}
+
+/** The versions of a session, newest first, and what can be done with one. With `since`, those made since then. */
+export function useVersions(sessionId: string, { since }: { since?: number } = {}) {
   const client = useWarrenClient();
   const stamp = useLive(sessionId, ["versions"], (store) => store.state.versions.values());
   const [limit, setLimit] = useState(50);
   const [changes, setChanges] = useState(0);
   const page = useResource(
     `versions ${sessionId}`,
-    () => client.versions(sessionId, { limit }),
-    `${stamp.length} ${stamp.at(-1)?.version ?? ""} ${changes} ${limit}`,
+    () => (since === undefined ? client.versions(sessionId, { limit }) : versionsSince(client, sessionId, since)),
+    `${stamp.length} ${stamp.at(-1)?.version ?? ""} ${changes} ${limit} ${since ?? ""}`,
   );
   const actions = useMemo(() => {
     const changed = async <T,>(work: Promise<T>): Promise<T> => {

@@ -54,7 +54,7 @@ export class FakeServer implements Transport {
     const key = `${call.method ?? "GET"} ${path}`;
     const answer = this.answers[key];
     if (answer) return Response.json((await answer(call)) ?? null);
-    if (key === "GET /api/sessions/s") return Response.json(this.session());
+    if (key === "GET /api/sessions/s") return Response.json(this.session(call.query?.limit as number | undefined));
     if (path.endsWith("/runs")) return Response.json({ runs: [] });
     if (path === "/api/approvals") return Response.json({ approvals: [] });
     throw new Error(`the fake has no answer for ${key}`);
@@ -79,11 +79,13 @@ export class FakeServer implements Transport {
     return () => void this.newsFeeds.splice(this.newsFeeds.indexOf(feed), 1);
   };
 
-  session() {
+  session(limit?: number) {
+    const blocks = limit === undefined ? this.blocks : this.blocks.slice(-limit);
     return {
       sessionId: "s", type: "builtin", agentProfileReference: "default", createdAt: 0, lastActivity: 0, metadata: {},
       options: {}, projectId: "p", workspaceId: "w", version: 0, lastSeq: this.loadedSeq, runtime: { isLoaded: true },
-      blocks: this.blocks, subagents: [], workspaceFiles: [],
+      blocks, subagents: [] as unknown[], workspaceFiles: [], queue: [],
+      ...(blocks.length < this.blocks.length && { previousCursor: blocks[0]?.id }),
     };
   }
 }

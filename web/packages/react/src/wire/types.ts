@@ -24,6 +24,7 @@ export type RuntimeSessionData = Schemas["RuntimeSessionData"];
 export type SessionsChanged = Schemas["SessionsChanged"];
 export type WorkspaceFile = Schemas["WorkspaceFile"];
 export type MessageSend = Schemas["MessageSend"];
+export type MessagePage = Schemas["MessagePage"];
 export type MessageAccepted = Schemas["MessageAccepted"];
 export type RunItem = Schemas["RunItem"];
 export type RunPage = Schemas["RunPage"];
