@@ -100,6 +100,14 @@ pub const KEYS: &[Key] = &[
          `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`. `warren doctor` shows which this machine has.",
     ),
     key(
+        "sandbox.uid_range",
+        Kind::Text,
+        "The UIDs and GIDs of workspaces, as `200000-265535`; counts only if the server runs as root. By default the server claims \
+         the next 65536 from 200000 on that no other server of this host has claimed and that are neither in `/etc/subuid`, \
+         `/etc/subgid`, `/etc/passwd` nor `/etc/group`. Workspaces that exist keep theirs. Servers on several hosts that \
+         share a database need one range that is free on all of them.",
+    ),
+    key(
         "sandbox.idle_timeout_seconds",
         Kind::Integer,
         "A sandbox without work for this long is ended; the next message makes a new one.",

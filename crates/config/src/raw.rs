@@ -54,6 +54,7 @@ raw! {
         backend: Option<String>,
         files: Option<String>,
         required: Option<Vec<String>>,
+        uid_range: Option<String>,
         idle_timeout_seconds: Option<u64>,
         health_interval_seconds: Option<u64>,
         max_restarts_per_hour: Option<u32>,

@@ -76,6 +76,8 @@ pub struct Sandbox {
     pub files: SandboxFiles,
     /// Layers without which none starts, by name.
     pub required: Vec<String>,
+    /// The first and the last UID of workspaces, if the operator has said.
+    pub uid_range: Option<(u32, u32)>,
     /// Without work for this long, a sandbox is ended.
     pub idle_timeout: Duration,
     /// How often a sandbox is asked whether it is well.
@@ -308,6 +310,7 @@ fn sandbox(raw: RawSandbox) -> Result<Sandbox, ConfigError> {
         backend,
         files,
         required: required(raw.required)?,
+        uid_range: uid_range(raw.uid_range)?,
         idle_timeout: seconds("sandbox.idle_timeout_seconds", raw.idle_timeout_seconds, 900)?,
         health_interval: seconds("sandbox.health_interval_seconds", raw.health_interval_seconds, 30)?,
         workspace_isolation: raw.workspace_isolation.unwrap_or(false),
@@ -332,6 +335,32 @@ fn required(written: Option<Vec<String>>) -> Result<Vec<String>, ConfigError> {
             "sandbox.required",
             layer,
             "the layers are `namespaces`, `network`, `seccomp`, `landlock`, `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`",
+        )),
+    }
+}
+
+/// The first UID that no distribution gives to people or services by itself.
+const MIN_UID: u32 = 1000;
+/// `nobody`, and what stands for "no UID" in 16 bits.
+const NOBODY: [u32; 2] = [65534, 65535];
+/// Beyond it some programs take a UID for a negative number.
+const MAX_UID: u32 = i32::MAX as u32;
+
+fn uid_range(written: Option<String>) -> Result<Option<(u32, u32)>, ConfigError> {
+    let Some(text) = written else { return Ok(None) };
+    let parse = || {
+        let (first, last) = text.split_once('-')?;
+        let range = (first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?);
+        let is_legal = range.0 >= MIN_UID && range.0 <= range.1 && range.1 <= MAX_UID;
+        let has_nobody = NOBODY.iter().any(|uid| (range.0..=range.1).contains(uid));
+        (is_legal && !has_nobody).then_some(range)
+    };
+    match parse() {
+        Some(range) => Ok(Some(range)),
+        None => Err(invalid(
+            "sandbox.uid_range",
+            &text,
+            "write the first and the last UID, from 1000 to 2147483647 and without 65534 and 65535: `200000-265535`",
         )),
     }
 }

@@ -25,6 +25,8 @@ pub struct Options {
     pub directory: PathBuf,
     /// Workspaces get users of their own from this number on.
     pub first_uid: u32,
+    /// The last UID that a new workspace may get.
+    pub last_uid: u32,
     /// A sandbox with nothing to do ends after this.
     pub idle: Duration,
     /// How often a sandbox must answer.
@@ -146,6 +148,7 @@ impl Options {
             node,
             directory,
             first_uid: 200_000,
+            last_uid: u32::MAX,
             idle: Duration::from_secs(900),
             health_interval: Duration::from_secs(30),
             health_patience: Duration::from_secs(10),

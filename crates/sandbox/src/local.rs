@@ -13,6 +13,7 @@ mod isolation;
 mod probe;
 mod running;
 mod start;
+mod uids;
 
 use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 
@@ -27,6 +28,7 @@ use client::Client;
 use disk::{Floor, Watcher};
 
 pub use probe::{Bare, bare};
+pub use uids::{ClaimError, UidRange, claim as claim_uids};
 
 /// Where bubblewrap is looked for.
 const BWRAP: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];

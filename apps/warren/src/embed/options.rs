@@ -13,7 +13,7 @@ use warren_programs::Plain;
 use warren_runtime::{
     KnowledgeOptions, LogLimits, RecordingLimits, Retention, Template, TemplateError, api::PreviewHosts,
 };
-use warren_sandbox::{Layer, Limits};
+use warren_sandbox::{Layer, Limits, local::UidRange};
 use warren_snapshots::{S3Keys, Storage};
 
 use super::{LAUNCHER, skeleton::skeleton};
@@ -57,6 +57,19 @@ pub(super) fn sandbox(directory: &Path) -> Result<warren_sandbox::local::Options
     let program = std::env::current_exe().context("failed to find this program's own file")?;
     let launcher = vec![program.into_os_string(), OsString::from(LAUNCHER)];
     Ok(warren_sandbox::local::Options::new(launcher, directory.join("sandbox")))
+}
+
+/// The UIDs of new workspaces, claimed for this data directory. `None` where sandboxes run under the server's own.
+fn uids(config: &Config, directory: &Path) -> Result<Option<UidRange>> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    let wanted = config.sandbox.uid_range.map(|(first, last)| UidRange { first, last });
+    let claimed = warren_sandbox::local::claim_uids(directory, wanted);
+    claimed.map(Some).map_err(|error| {
+        let hint = error.hint();
+        Advised::new(format!("{:#}", anyhow::Error::from(error)), hint).into()
+    })
 }
 
 /// How many messages may be sent.
@@ -172,7 +185,10 @@ pub(super) fn runtime(
 ) -> Result<warren_runtime::Options> {
     let limits = &config.sandbox.limits;
     let usual = warren_runtime::Options::new(node, directory.to_owned());
+    let uids = uids(config, directory)?.unwrap_or(UidRange { first: usual.first_uid, last: usual.last_uid });
     Ok(warren_runtime::Options {
+        first_uid: uids.first,
+        last_uid: uids.last,
         idle: config.sandbox.idle_timeout,
         health_interval: config.sandbox.health_interval,
         health_patience: config.sandbox.health_interval.min(Duration::from_secs(10)),

@@ -56,6 +56,7 @@ const FILE: &str = r#"
         backend = "local"
         files = "guest"
         required = ["namespaces", "landlock"]
+        uid_range = "300000 - 300999"
         idle_timeout_seconds = 60
         health_interval_seconds = 5
         max_restarts_per_hour = 0
@@ -120,6 +121,7 @@ server.secure_cookies = true
 sandbox.backend = "local"
 sandbox.files = "guest"
 sandbox.required = ["namespaces", "landlock"]
+sandbox.uid_range = "300000-300999"
 sandbox.idle_timeout_seconds = 60
 sandbox.health_interval_seconds = 5
 sandbox.max_restarts_per_hour = 0
@@ -477,4 +479,18 @@ fn a_bucket_needs_its_keys_and_they_are_in_no_text() {
     let blobs = config.storage.blobs.clone().expect("a bucket");
     assert_eq!(blobs.keys.as_ref().map(|(id, key)| (id.as_str(), key.expose())), Some(("me", "hidden-key")));
     assert!(!format!("{config:?}{:?}", show(&config)).contains("hidden-key"));
+}
+
+#[test]
+fn uid_range_is_a_first_and_a_last_uid_that_nobody_has_by_custom() {
+    let range = |text: &str| {
+        load_text(&format!("sandbox.uid_range = '{text}'"), &Environment::default())
+            .map(|loaded| loaded.config.sandbox.uid_range)
+    };
+    assert_eq!(range("100000-100999").expect("legal"), Some((100_000, 100_999)));
+    let illegal =
+        ["", "200000", "2-1", "0-65533", "999-2000", "65000-66000", "200000-4294967295", "a-b", "1-2-3"];
+    for text in illegal {
+        assert!(range(text).is_err(), "{text}");
+    }
 }

@@ -181,7 +181,17 @@ impl SessionManager {
             uid: 0,
             created_at: self.shared.parts.env.now(),
         };
-        let made = projects.make_workspace(&wanted, self.shared.options.first_uid).await.map_err(failed)?;
+        let options = &self.shared.options;
+        let made = projects.make_workspace(&wanted, options.first_uid).await.map_err(failed)?;
+        if made.uid > options.last_uid {
+            // It belongs to another server of this host, or to nobody.
+            projects.remove_workspace(made.workspace_id).await.map_err(failed)?;
+            let problem = format!(
+                "all UIDs from {} to {} belong to workspaces; name a larger range in `sandbox.uid_range`, or erase sessions",
+                options.first_uid, options.last_uid
+            );
+            return Err(SessionError::internal("make a workspace", problem));
+        }
         Ok(made.workspace_id)
     }
 

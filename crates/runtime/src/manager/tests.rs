@@ -77,6 +77,10 @@ impl Database {
     }
 
     fn server_in(&self, env: Env, name: &str, lease: Duration) -> SessionManager {
+        self.server_with(env, name, |usual| Options { lease, ..usual })
+    }
+
+    fn server_with(&self, env: Env, name: &str, change: impl FnOnce(Options) -> Options) -> SessionManager {
         let tasks = Tasks::new();
         let own = self.directory.path().join(name);
         let snapshots = warren_snapshots::Options::in_directory(self.directory.path().join("trees"));
@@ -91,7 +95,7 @@ impl Database {
             env,
             tasks,
         };
-        let options = Options { lease, ..Options::new(NodeId::from(name), own) };
+        let options = change(Options::new(NodeId::from(name), own));
         SessionManager::within(Arc::new(Shared {
             parts,
             options,
@@ -103,6 +107,10 @@ impl Database {
     }
 
     async fn session(&self, server: &SessionManager) -> SessionId {
+        self.try_session(server).await.expect("a session")
+    }
+
+    async fn try_session(&self, server: &SessionManager) -> Result<SessionId, SessionError> {
         let defaults = warren_store::ensure_defaults(&self.store, &Env::system(), 200_000).await;
         let (project, _) = defaults.expect("a project");
         let new = NewSession {
@@ -116,7 +124,7 @@ impl Database {
             options: warren_domain::RunOptions::default(),
             made_by: None,
         };
-        server.session_create(new).await.expect("a session").record.session_id
+        server.session_create(new).await.map(|made| made.record.session_id)
     }
 }
 
@@ -285,4 +293,21 @@ async fn a_session_whose_owner_panicked_is_taken_up_without_anybody_asking() {
     while n_unfinished(&database).await > 0 {
         changes.next().await.expect("the server is there");
     }
+}
+
+#[tokio::test]
+async fn workspace_beyond_the_last_uid_is_refused_and_leaves_no_record() {
+    let database = Database::new().await;
+    let server = |name, last_uid| {
+        database.server_with(Env::system(), name, |usual| Options { lease: LONG, last_uid, ..usual })
+    };
+    // The default workspace has the first UID, 200000.
+    let small = server("small", 200_001);
+    database.session(&small).await;
+    for _ in 0..2 {
+        let refused = database.try_session(&small).await.expect_err("no UID is left");
+        assert!(matches!(refused, SessionError::Internal { doing: "make a workspace", .. }), "{refused:?}");
+    }
+    // Had a refused workspace left its record, 200002 would be taken.
+    database.session(&server("larger", 200_002)).await;
 }
