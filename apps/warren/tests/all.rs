@@ -32,6 +32,7 @@ mod suite {
     pub(crate) mod old_data;
     pub(crate) mod postgres;
     pub(crate) mod previews;
+    pub(crate) mod profiles;
     pub(crate) mod queue;
     pub(crate) mod real;
     pub(crate) mod replay;

@@ -34,15 +34,16 @@ fn a_profile_with_every_field_in_use_is_accepted() {
     checked(profile).expect("accepted");
 }
 
+fn assert_refused(profile: &Value, field: &str) {
+    let refused = checked(profile.clone()).expect_err(&profile.to_string());
+    assert!(matches!(refused, RequestError::Invalid { .. }), "{profile}");
+    assert!(refused.to_string().contains(field), "{profile}: {refused}");
+}
+
 #[test]
 fn an_invalid_profile_is_refused_with_the_field_named() {
     let long = "x".repeat(256);
     let file = |path: &str| json!({"path": path, "content": ""});
-    let server = |settings: Value| {
-        let mut server = json!({"name": "s"});
-        server.as_object_mut().expect("an object").extend(settings.as_object().expect("an object").clone());
-        json!({"externalMCPs": [server]})
-    };
     let table = [
         (json!({"id": "a/b"}), "`id`"),
         (json!({"model": " "}), "`model`"),
@@ -75,6 +76,20 @@ fn an_invalid_profile_is_refused_with_the_field_named() {
         (json!({"defaultWorkspaceFiles": [file(&long)]}), "`defaultWorkspaceFiles[0].path`"),
         (json!({"defaultWorkspaceFiles": [file("a/b"), file("a//b")]}), "`defaultWorkspaceFiles[1].path`"),
         (json!({"defaultWorkspaceFiles": [file("a/b/c"), file("a")]}), "`defaultWorkspaceFiles[0].path`"),
+    ];
+    for (profile, field) in table {
+        assert_refused(&profile, field);
+    }
+}
+
+#[test]
+fn an_invalid_mcp_server_is_refused_with_the_field_named() {
+    let server = |settings: Value| {
+        let mut server = json!({"name": "s"});
+        server.as_object_mut().expect("an object").extend(settings.as_object().expect("an object").clone());
+        json!({"externalMCPs": [server]})
+    };
+    let table = [
         (json!({"bundledMCPs": [{"name": "", "command": "x"}]}), "`bundledMCPs[0].name`"),
         (
             json!({"bundledMCPs": [{"name": "a", "command": "x"}], "externalMCPs": [{"name": "a", "url": "http://x"}]}),
@@ -103,9 +118,7 @@ fn an_invalid_profile_is_refused_with_the_field_named() {
         (server(json!({"url": "http://x", "headers": {"A": "c\r\nB: d"}})), "`externalMCPs[0].headers.A`"),
     ];
     for (profile, field) in table {
-        let refused = checked(profile.clone()).expect_err(&profile.to_string());
-        assert!(matches!(refused, RequestError::Invalid { .. }), "{profile}");
-        assert!(refused.to_string().contains(field), "{profile}: {refused}");
+        assert_refused(&profile, field);
     }
 }
 
