@@ -83,25 +83,28 @@ describe("a page at any position, and the log after it, give the newest blocks o
 describe("blocks loaded before or after what the stream says about them are the same", () => {
   test.each(found)("%s", async (name) => {
     const events = eventsOf(name);
-    const cut = Math.floor(events.length / 2);
-    for (let told = 0; told <= events.length - cut; told += 1) {
-      const server = new FakePages();
-      server.commit(events.slice(0, cut));
-      server.tell();
-      const { store, clock } = await opened(server, 2);
-      // The answers know all entries, of which the stream has told some.
-      server.commit(events.slice(cut));
-      server.tell(told);
-      const whole = server.fold();
-      for (const id of [MAIN, ...whole.threads.keys()]) await loadAll(store, id);
-      server.tell();
-      await checked(store, clock);
-      for (const id of [MAIN, ...whole.threads.keys()]) {
-        // Of blocks that are all discarded already none leads to those before: it fails, and works when it is known.
-        await loadAll(store, id);
-        expect(blocks(store.state, id)).toEqual(blocks(whole, id));
+    const half = Math.floor(events.length / 2);
+    for (let head = half; head <= events.length; head += 1) {
+      for (const told of new Set([half, Math.floor((half + head) / 2), head])) {
+        const server = new FakePages();
+        server.commit(events.slice(0, half));
+        server.tell();
+        const { store, clock } = await opened(server, 2);
+        // The answers know the log up to its head, of which the stream has told a part.
+        server.commit(events.slice(half, head));
+        server.tell(told - half);
+        const whole = server.fold();
+        const all = [MAIN, ...whole.threads.keys()];
+        for (const id of all) await loadAll(store, id);
+        server.tell();
+        await checked(store, clock);
+        for (const id of all) {
+          // Of blocks that are all discarded already none leads to those before: it fails, and works when it is known.
+          await loadAll(store, id);
+          expect(blocks(store.state, id)).toEqual(blocks(whole, id));
+        }
+        expect(store.state.covered).toEqual([]);
       }
-      expect(store.state.covered).toEqual([]);
     }
   });
 });
@@ -123,6 +126,18 @@ test("what is said about blocks while their page is on its way is neither lost n
   };
   await store.loadEarlier();
   expect(store.state.main.values()).toEqual([text("a", "a!"), text("c", "c")]);
+});
+
+test("what a page has in it already is not folded in again", async () => {
+  const server = new FakePages();
+  const events = numbered([complete("a"), complete("b"), { type: "text_delta", blockId: "a", delta: "!" }]);
+  server.commit(events.slice(0, 2));
+  server.tell();
+  const { store } = await opened(server, 1);
+  server.commit(events.slice(2));
+  await store.loadEarlier();
+  server.tell();
+  expect(store.state.main.values()).toEqual([text("a", "a!"), text("b", "b")]);
 });
 
 test("loading earlier blocks that fails says so, and calling again retries", async () => {
