@@ -192,7 +192,8 @@ async fn session_whose_log_is_full_takes_no_message_and_can_be_read_forked_and_e
     client.get(&path).await.expect(StatusCode::OK);
     let read = client.get(&format!("{path}/fs/read?path=kept.txt")).await.expect(StatusCode::OK);
     assert_eq!(read, json!("kept\n"));
-    let forked = client.post(&format!("{path}/fork"), &json!({"version": 1})).await.expect(StatusCode::CREATED);
+    let forked =
+        client.post(&format!("{path}/fork"), &json!({"version": 1})).await.expect(StatusCode::CREATED);
     let forked: SessionId = forked["sessionId"].as_str().expect("an id").parse().expect("an id");
     let events = client.run(forked, "run: cat kept.txt").await;
     assert_eq!(events.last().unwrap().kind(), "run_completed");
