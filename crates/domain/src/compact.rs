@@ -1,9 +1,6 @@
 //! What of a log can be dropped when nobody needs it word for word any more.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    ops::RangeInclusive,
-};
+use std::{collections::HashMap, ops::RangeInclusive};
 
 use crate::{BlockId, ConversationId, Event, EventBody, Seq};
 
@@ -11,12 +8,14 @@ use crate::{BlockId, ConversationId, Event, EventBody, Seq};
 const SHORTEST: u64 = 3;
 
 /// Finds the deltas of blocks that are whole: folding the log without them gives the same blocks.
+///
+/// Holds unbroken pieces, not entries: a block that came in a million deltas takes no more room than one of three.
 #[derive(Debug, Default)]
 pub struct Compactable {
     /// Deltas of blocks that are still open.
-    open: HashMap<(ConversationId, BlockId), Vec<Seq>>,
-    /// Deltas that say nothing any more.
-    spare: BTreeSet<Seq>,
+    open: HashMap<(ConversationId, BlockId), Vec<RangeInclusive<Seq>>>,
+    /// Deltas that say nothing any more, in the order in which their blocks became whole.
+    spare: Vec<RangeInclusive<Seq>>,
 }
 
 impl Compactable {
@@ -25,7 +24,7 @@ impl Compactable {
         match &event.body {
             EventBody::TextDelta { block_id, .. } => {
                 let block = (event.conversation_id.clone(), block_id.clone());
-                self.open.entry(block).or_default().push(event.seq);
+                add(self.open.entry(block).or_default(), event.seq..=event.seq);
             }
             EventBody::BlockComplete { block } => self.close(&event.conversation_id, block.id()),
             EventBody::BlockDiscarded { block_id, .. } => self.close(&event.conversation_id, block_id),
@@ -36,13 +35,10 @@ impl Compactable {
     /// Unbroken pieces of the log that can go, oldest first.
     #[must_use]
     pub fn pieces(&self) -> Vec<RangeInclusive<Seq>> {
+        let mut spare = self.spare.clone();
+        spare.sort_unstable_by_key(|piece| *piece.start());
         let mut pieces: Vec<RangeInclusive<Seq>> = Vec::new();
-        for seq in &self.spare {
-            match pieces.last_mut() {
-                Some(piece) if piece.end().next() == *seq => *piece = *piece.start()..=*seq,
-                _ => pieces.push(*seq..=*seq),
-            }
-        }
+        spare.into_iter().for_each(|piece| add(&mut pieces, piece));
         pieces.retain(|piece| piece.end().0 - piece.start().0 + 1 >= SHORTEST);
         pieces
     }
@@ -50,6 +46,14 @@ impl Compactable {
     fn close(&mut self, conversation: &ConversationId, block: &BlockId) {
         let deltas = self.open.remove(&(conversation.clone(), block.clone()));
         self.spare.extend(deltas.into_iter().flatten());
+    }
+}
+
+/// Adds a piece after those before it; it may go on where the last one ends.
+fn add(pieces: &mut Vec<RangeInclusive<Seq>>, next: RangeInclusive<Seq>) {
+    match pieces.last_mut() {
+        Some(last) if last.end().next() == *next.start() => *last = *last.start()..=*next.end(),
+        _ => pieces.push(next),
     }
 }
 
@@ -75,6 +79,18 @@ mod tests {
     fn whole(block: &str, text: &str) -> Value {
         json!({"type": "block_complete", "block":
             {"type": "assistant_text", "id": block, "timestamp": "2026-01-01T00:00:00.000Z", "content": text}})
+    }
+
+    #[test]
+    fn a_block_of_many_deltas_is_held_as_one_piece() {
+        let mut lines = vec![delta("a"); 10_000];
+        lines.push(whole("a", "x"));
+        let mut compactable = Compactable::default();
+        log(&lines[..10_000]).iter().for_each(|event| compactable.see(event));
+        assert_eq!(compactable.open.values().map(Vec::len).sum::<usize>(), 1);
+        compactable.see(log(&lines).last().expect("an event"));
+        assert_eq!((compactable.open.len(), compactable.spare.len()), (0, 1));
+        assert_eq!(compactable.pieces(), [Seq(1)..=Seq(10_000)]);
     }
 
     #[test]

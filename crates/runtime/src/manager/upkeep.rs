@@ -17,12 +17,19 @@ use warren_domain::{
 use warren_env::TaskKind;
 use warren_snapshots::{CollectError, TreeId};
 use warren_store::{
-    AcquireError, Compaction, LogEntry, ReadError, SessionQuery, SessionRecord, UPKEEP, VersionRecord,
+    AcquireError, Compaction, EventLog, LogEntry, ReadError, SessionQuery, SessionRecord, UPKEEP,
+    VersionRecord,
 };
 
 use self::memories::LostLists;
 use super::SessionManager;
-use crate::{options::Retention, recorder::RecordError, recordings, session::Memory, spaces};
+use crate::{
+    options::Retention,
+    recorder::{Pages, RecordError},
+    recordings,
+    session::Memory,
+    spaces,
+};
 
 /// How many records are read at a time.
 const PAGE: u32 = 200;
@@ -436,7 +443,7 @@ mod tests {
     }
 
     fn stand_in(piece: &RangeInclusive<Seq>, read: &[LogEntry]) -> Option<LogEntry> {
-        let found = stand_in_by(read.len(), piece, read);
+        let found = stand_in_by(read.len().max(1), piece, read);
         assert_eq!(stand_in_by(1, piece, read), found, "pages of one entry");
         assert_eq!(stand_in_by(2, piece, read), found, "pages of two entries");
         found
