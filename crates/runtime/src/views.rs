@@ -21,10 +21,13 @@ use crate::{
 /// changes in a way that older checkpoints do not show.
 const FORMAT: u64 = 1;
 
-/// A checkpoint is moved on when it is this many entries behind, …
+/// The writer of a log moves its checkpoint on when it is this many entries behind.
 pub(crate) const EVERY: u64 = 500;
 
-/// … or this many bytes of log.
+/// A reader moves it on after this many entries, so that the next reader has little to fold, …
+const WORTH: u64 = 50;
+
+/// … or after this many bytes of log.
 const ENOUGH_BYTES: usize = 4 << 20;
 
 /// What is written may be this many times what was read of the log: a block that grows for ever is not rewritten whole
@@ -74,7 +77,7 @@ struct Read {
 impl Read {
     fn is_due(&self) -> bool {
         let factor = self.factor.max(1);
-        self.n_events >= EVERY * factor as u64 || self.n_bytes >= ENOUGH_BYTES * factor
+        self.n_events >= WORTH * factor as u64 || self.n_bytes >= ENOUGH_BYTES * factor
     }
 }
 

@@ -66,8 +66,7 @@ pub(crate) async fn measure(table: &mut Table) {
 
 /// A whole server with many idle sandboxes and many more stored sessions.
 async fn crowd(table: &mut Table) {
-    let config =
-        format!("[sandbox]\nmax_concurrent = {}\nidle_timeout_seconds = 3600", CROWD_SANDBOXES + 1);
+    let config = format!("[sandbox]\nmax_concurrent = {}\nidle_timeout_seconds = 3600", CROWD_SANDBOXES + 1);
     let mut server = Setup::new().config(&config).start().await;
     let client = server.admin();
     let idle_alone = server_time(&server).await;
@@ -84,7 +83,8 @@ async fn crowd(table: &mut Table) {
     let sandboxes = client.get("/api/sandboxes").await.expect(reqwest::StatusCode::OK);
     let n_sandboxes = sandboxes["sandboxes"].as_array().map_or(0, Vec::len);
     assert_eq!(n_sandboxes, CROWD_SANDBOXES, "sandboxes that still run");
-    let share = |time: Duration| format!("{:.2} % of a core", time.as_secs_f64() / PERIOD.as_secs_f64() * 100.0);
+    let share =
+        |time: Duration| format!("{:.2} % of a core", time.as_secs_f64() / PERIOD.as_secs_f64() * 100.0);
     let crowded = server_time(&server).await;
     table.row(
         "server with 500 idle sandboxes and 10,000 stored sessions, all of its processes, over a minute",

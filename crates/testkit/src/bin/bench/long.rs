@@ -14,7 +14,7 @@ use std::{
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use warren_domain::{Seq, SessionId};
+use warren_domain::SessionId;
 use warren_testkit::{Setup, TestClient, TestServer};
 
 use super::{
@@ -249,7 +249,6 @@ async fn first_pages(table: &mut Table, client: &TestClient, [short, long]: [Ses
     let mut times = [Duration::ZERO; 2];
     for (session, time) in [short, long].into_iter().zip(&mut times) {
         let began = Instant::now();
-        client.events(session, Seq(u64::from(u32::MAX))).await;
         newest(client, session).await;
         *time = began.elapsed();
     }
