@@ -17,10 +17,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("sandbox.backend", quoted(backend(sandbox.backend))),
         ("sandbox.files", quoted(files(sandbox.files))),
         ("sandbox.required", list(&sandbox.required)),
-        (
-            "sandbox.uid_range",
-            sandbox.uid_range.map(|(first, last)| quoted(format!("{first}-{last}"))).unwrap_or_default(),
-        ),
+        ("sandbox.uid_range", sandbox.uid_range.map(range).unwrap_or_default()),
         ("sandbox.idle_timeout_seconds", sandbox.idle_timeout.as_secs().to_string()),
         ("sandbox.health_interval_seconds", sandbox.health_interval.as_secs().to_string()),
         ("sandbox.max_restarts_per_hour", sandbox.max_restarts_per_hour.to_string()),
@@ -122,6 +119,10 @@ fn path(path: &std::path::Path) -> String {
 
 fn list(values: &[String]) -> String {
     toml::Value::from(values.to_vec()).to_string()
+}
+
+fn range((first, last): (u32, u32)) -> String {
+    quoted(format!("{first}-{last}"))
 }
 
 fn backend(backend: SandboxBackend) -> &'static str {

@@ -1,5 +1,3 @@
-#![expect(clippy::expect_used, reason = "a helper that fails is a test that fails")]
-
 use std::{
     fs,
     path::{Path, PathBuf},
