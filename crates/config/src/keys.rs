@@ -195,14 +195,6 @@ pub const KEYS: &[Key] = &[
          is not moved.",
     ),
     key(
-        "retention.versions",
-        Kind::Integer,
-        "How many versions of each session are kept, the newest. A version with a label is kept for ever.",
-    ),
-    key("retention.daily_days", Kind::Integer, "For so many days the last version of each day is kept too."),
-    key(
-        "retention.deltas_days",
-    key(
         "storage.max_log_bytes_per_run",
         Kind::Size,
         "How much one run may add to its session's log. Beyond it the run fails with `STORAGE_LIMIT`.",
@@ -219,6 +211,14 @@ pub const KEYS: &[Key] = &[
         "How much the logs of all sessions of a project may take. Beyond it runs fail with `STORAGE_LIMIT`, and no other \
          begins until sessions are erased.",
     ),
+    key(
+        "retention.versions",
+        Kind::Integer,
+        "How many versions of each session are kept, the newest. A version with a label is kept for ever.",
+    ),
+    key("retention.daily_days", Kind::Integer, "For so many days the last version of each day is kept too."),
+    key(
+        "retention.deltas_days",
         Kind::Integer,
         "After so many days the log keeps what was said, but not how it came word by word.",
     ),

@@ -100,10 +100,10 @@ raw! {
         database_url: Option<String>,
         blobs_url: Option<String>,
         outputs_template_path: Option<PathBuf>,
-    }
         max_log_bytes_per_run: Option<Bytes>,
         max_log_bytes_per_session: Option<Bytes>,
         max_log_bytes_per_project: Option<Bytes>,
+    }
 }
 
 raw! {

@@ -143,14 +143,14 @@ pub struct Storage {
     pub blobs: Option<BlobStore>,
     /// What is in a new session's `outputs/`; the installed template if absent.
     pub outputs_template: Option<PathBuf>,
-}
-
     /// How much one run may add to its session's log.
     pub max_log_bytes_per_run: u64,
     /// How much the log of a session may take.
     pub max_log_bytes_per_session: u64,
     /// How much the logs of all sessions of a project may take.
     pub max_log_bytes_per_project: u64,
+}
+
 /// What projects know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knowledge {
@@ -213,11 +213,11 @@ impl Config {
                 database: database(raw.storage.database_url, directory)?,
                 blobs: outside::blobs(raw.storage.blobs_url, directory, environment)?,
                 outputs_template: raw.storage.outputs_template_path.map(|path| directory.join(path)),
-            },
-            preview_base: preview_base(raw.previews.base_url)?,
                 max_log_bytes_per_run: models::bytes(raw.storage.max_log_bytes_per_run, 256),
                 max_log_bytes_per_session: models::bytes(raw.storage.max_log_bytes_per_session, 1024),
                 max_log_bytes_per_project: models::bytes(raw.storage.max_log_bytes_per_project, 20 * 1024),
+            },
+            preview_base: preview_base(raw.previews.base_url)?,
             preview_origins: preview_origins(raw.previews.allow_origins)?,
             knowledge: Knowledge {
                 base: directory.join(raw.knowledge.base_path.unwrap_or_else(|| "knowledge".into())),

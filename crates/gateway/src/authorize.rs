@@ -78,6 +78,9 @@ pub enum Denied {
     /// Only administrators may.
     #[error("only an administrator's token may do this")]
     NotAdmin,
+    /// A project's token cannot let sandboxes reach more.
+    #[error("only an administrator's token may add to `egressAllow`")]
+    WiderEgress,
     /// Only operators may.
     #[error("only an operator's token may change what the whole server shares")]
     NotOperator,
@@ -89,7 +92,9 @@ impl Denied {
     pub fn code(self) -> ErrorCode {
         match self {
             Denied::NotFound => ErrorCode::NotFound,
-            Denied::ReadOnly | Denied::NotAdmin | Denied::NotOperator => ErrorCode::Forbidden,
+            Denied::ReadOnly | Denied::NotAdmin | Denied::WiderEgress | Denied::NotOperator => {
+                ErrorCode::Forbidden
+            }
         }
     }
 
@@ -100,6 +105,9 @@ impl Denied {
             Denied::NotOperator => Some(
                 "use the token that the server printed at its first start, or another administrator's of its partition",
             ),
+            Denied::WiderEgress => {
+                Some("leave the new rules out, or ask an administrator to save the profile with them")
+            }
             Denied::NotFound | Denied::ReadOnly | Denied::NotAdmin => None,
         }
     }

@@ -75,7 +75,8 @@ impl Gateway {
     /// project, or to the partition if an administrator writes it.
     ///
     /// # Errors
-    /// When the identity may not write there, a field cannot be used, or nothing is stored for what is to be kept.
+    /// When the identity may not write there, a field cannot be used, or nothing is stored for what is to be kept. A project's
+    /// token may take egress rules away and never add one: what sandboxes reach is for administrators to say.
     pub async fn profile_put(
         &self,
         identity: &Identity,
@@ -88,6 +89,9 @@ impl Gateway {
         // Of the same owner only: what is stored for the partition must not be copied into a project.
         let stored = records.profile(&identity.partition, project_id, &profile.id).await;
         let stored = stored.map_err(RequestError::Backend)?;
+        if identity.scope.project().is_some() && reaches_more(&profile, stored.as_ref()) {
+            return Err(Denied::WiderEgress.into());
+        }
         let profile = secrets::restored(profile, stored.as_ref())?;
         records.put_profile(&identity.partition, &profile).await.map_err(RequestError::Backend)?;
         Ok(secrets::hidden(profile))
@@ -163,6 +167,12 @@ impl Gateway {
         let wide = records.profile(partition, None, id).await.map_err(RequestError::Backend)?;
         Ok(wide.map(|wide| (ProfileOwner::Partition, wide)))
     }
+}
+
+/// Whether a profile has egress rules that the stored one does not have.
+fn reaches_more(profile: &AgentProfile, stored: Option<&AgentProfile>) -> bool {
+    let allowed = stored.map_or(&[][..], |stored| &stored.egress_allow);
+    profile.egress_allow.iter().any(|rule| !allowed.contains(rule))
 }
 
 /// No profile has another name, and not every database can be asked for one.

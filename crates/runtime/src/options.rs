@@ -63,10 +63,10 @@ pub struct Options {
     pub retention: Retention,
     /// How much is recorded of what was said to models.
     pub recording_limits: RecordingLimits,
-    /// Names of directories that no version has in it.
-    pub excludes: Vec<String>,
     /// How long logs may become.
     pub log_limits: LogLimits,
+    /// Names of directories that no version has in it.
+    pub excludes: Vec<String>,
 }
 
 /// Where what projects know lies.
@@ -104,8 +104,6 @@ pub struct RecordingLimits {
     pub per_session: u64,
 }
 
-impl Default for RecordingLimits {
-    fn default() -> Self {
 /// How many bytes logs may take, with the long fields of their entries that are blobs. A run that reaches one ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogLimits {
@@ -123,6 +121,8 @@ impl Default for LogLimits {
     }
 }
 
+impl Default for RecordingLimits {
+    fn default() -> Self {
         Self { per_run: 256 << 20, per_session: 1 << 30 }
     }
 }
@@ -164,10 +164,10 @@ impl Options {
             approvals: Duration::from_secs(24 * 3600),
             retention: Retention::default(),
             recording_limits: RecordingLimits::default(),
+            log_limits: LogLimits::default(),
             previews: None,
             knowledge: None,
             template: None,
-            log_limits: LogLimits::default(),
             excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
         }
     }

@@ -214,6 +214,11 @@ pub(super) fn runtime(
             grace: config.retention.grace,
             interval: config.retention.interval,
         },
+        log_limits: LogLimits {
+            per_run: config.storage.max_log_bytes_per_run,
+            per_session: config.storage.max_log_bytes_per_session,
+            per_project: config.storage.max_log_bytes_per_project,
+        },
         recording_limits: RecordingLimits {
             per_run: config.models.max_recorded_bytes_per_run,
             per_session: config.models.max_recorded_bytes_per_session,
@@ -251,11 +256,6 @@ pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Opti
         secure_cookies: config.server.secure_cookies,
         preview_origins: config.preview_origins.clone(),
         previews: previews(config, listen),
-        log_limits: LogLimits {
-            per_run: config.storage.max_log_bytes_per_run,
-            per_session: config.storage.max_log_bytes_per_session,
-            per_project: config.storage.max_log_bytes_per_project,
-        },
         workspace_isolation: config.sandbox.workspace_isolation,
         ..warren_server::Options::new(listen)
     }

@@ -76,10 +76,10 @@ workspace_isolation = true
         database_url = "postgres://ada:s3cr3t@db.example.org/warren?sslpassword=x"
 blobs_url = 'file:/srv/blobs'
 outputs_template_path = '/srv/template'
-        [previews]
         max_log_bytes_per_run = '5MiB'
         max_log_bytes_per_session = '6MiB'
         max_log_bytes_per_project = '7MiB'
+        [previews]
 base_url = 'https://preview.example.org'
 allow_origins = ['https://api.example.org', 'wss://*.example.org:8443']
 [knowledge]
@@ -141,13 +141,13 @@ plans.admin = "paid"
 plans.project = "unlimited"
 storage.database_url = "postgres://ada@db.example.org/warren"
 storage.blobs_url = "file:/srv/blobs"
+storage.max_log_bytes_per_run = "5MiB"
+storage.max_log_bytes_per_session = "6MiB"
+storage.max_log_bytes_per_project = "7MiB"
 retention.versions = 20
 retention.daily_days = 30
 retention.deltas_days = 7
 retention.recordings_days = 30
-storage.max_log_bytes_per_run = "5MiB"
-storage.max_log_bytes_per_session = "6MiB"
-storage.max_log_bytes_per_project = "7MiB"
 retention.grace_seconds = 86400
 retention.interval_seconds = 3600
 versions.exclude = ["node_modules"]

@@ -192,3 +192,21 @@ async fn a_read_only_token_writes_no_profile() {
         assert!(matches!(removed, Err(RequestError::Denied(Denied::ReadOnly))), "{scope}");
     }
 }
+
+#[tokio::test]
+async fn project_token_removes_egress_rules_and_never_adds_one() {
+    let (gateway, admin) = started().await;
+    let token = of(OURS, &admin);
+    let with = |rules: &[&str]| AgentProfile {
+        egress_allow: rules.iter().map(|&rule| rule.to_owned()).collect(),
+        ..profile("writer", Some(OURS), "m")
+    };
+    let refused = gateway.profile_put(&token, with(&["evil.example"])).await;
+    assert!(matches!(refused, Err(RequestError::Denied(Denied::WiderEgress))), "{refused:?}");
+    gateway.profile_put(&admin, with(&["a.example", "b.example"])).await.expect("an administrator may");
+    gateway.profile_put(&token, with(&["b.example"])).await.expect("fewer rules");
+    for rules in [["a.example", "b.example"], ["b.example", "*"]] {
+        let refused = gateway.profile_put(&token, with(&rules)).await;
+        assert!(matches!(refused, Err(RequestError::Denied(Denied::WiderEgress))), "{refused:?}");
+    }
+}
