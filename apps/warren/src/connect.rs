@@ -107,11 +107,7 @@ impl Connection {
                 "write it as `http://127.0.0.1:7777`"
             ));
         }
-        let token = match setting.environment.get("WARREN_TOKEN") {
-            Some(token) => Some(token.to_owned()),
-            None => setting.home.token()?,
-        };
-        let client = Client::new(url, token)?;
+        let client = Client::new(url, token_for(setting, url)?)?;
         client.health().await?;
         Ok(Self { client, whose: Whose::Named })
     }
@@ -122,6 +118,19 @@ impl Connection {
         };
         let client = Client::new(&holder.url, Some(token))?;
         Ok(client.health().await.is_ok().then_some(client))
+    }
+}
+
+/// The token for a server that the user named. The data directory's own is for the server that works there, and is sent to
+/// no other address.
+fn token_for(setting: &Setting, url: &str) -> Result<Option<String>> {
+    if let Some(token) = setting.environment.get("WARREN_TOKEN") {
+        return Ok(Some(token.to_owned()));
+    }
+    let bare = |url: &str| url.trim_end_matches('/').to_owned();
+    match setting.home.holder() {
+        Some(holder) if bare(&holder.url) == bare(url) => setting.home.token(),
+        _ => Ok(None),
     }
 }
 

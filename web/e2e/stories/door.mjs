@@ -11,7 +11,7 @@ export const STORIES = [
       assert.deepEqual(await faults(page), []);
       await page.getByLabel("Token").fill("wrn_not_a_token");
       await page.keyboard.press("Enter");
-      await page.getByRole("alert").getByText("warren tokens new").waitFor();
+      await page.getByRole("alert").getByText("warren tokens create").waitFor();
       await page.getByLabel("Token").fill(server.token);
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "What shall we build?" }).waitFor();

@@ -7,7 +7,10 @@ use std::{
 
 use reqwest::StatusCode;
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::TcpListener,
+};
 use warren_testkit::{Setup, TestServer, descendants, wait_until_gone};
 
 fn text(bytes: &[u8]) -> String {
@@ -159,4 +162,27 @@ async fn a_key_of_the_configuration_reaches_the_server() {
     let server = Setup::new().config("server.body_limit = \"1KiB\"").start().await;
     let long = serde_json::json!({ "name": "x".repeat(2000) });
     assert_eq!(server.admin().post("/api/sessions", &long).await.refusal(), (413, "TOO_LARGE"));
+}
+
+#[tokio::test]
+async fn token_of_the_data_directory_goes_to_its_own_server_only() {
+    let server = TestServer::start().await;
+    let own = output(&server, &["sessions", "list", "--server", server.url()]).await;
+    assert_eq!(own.status.code(), Some(0), "{}", text(&own.stderr));
+    let stranger = TcpListener::bind("127.0.0.1:0").await.expect("a listener");
+    let url = format!("http://{}", stranger.local_addr().expect("an address"));
+    let heard = async {
+        let (mut stream, _) = stranger.accept().await.expect("a connection");
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.expect("a request"));
+        }
+        let answer = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        stream.write_all(answer).await.expect("answered");
+        String::from_utf8(head).expect("text").to_lowercase()
+    };
+    let arguments = ["sessions", "list", "--server", url.as_str()];
+    let (head, _) = tokio::join!(heard, output(&server, &arguments));
+    assert!(head.starts_with("get /health "), "{head}");
+    assert!(!head.contains("authorization") && !head.contains(&server.token().to_lowercase()), "{head}");
 }

@@ -1,6 +1,6 @@
 //! Versions: conversation and files together, read, compared, restored and forked.
 
-use std::os::unix::fs::MetadataExt;
+use std::{os::unix::fs::MetadataExt, time::Duration};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -298,8 +298,13 @@ async fn directories_that_a_loss_of_power_may_have_torn_are_built_again() {
         .await;
     let of_session = |place: &str| server.directory().join(place).join(session.to_string());
     let (note, tree) = (of_session("sessions").join("version"), of_session("workspaces").join("tree"));
-    let noted = std::fs::read_to_string(&note).expect("a note");
-    assert!(noted.starts_with("1 "), "believed as long as the machine runs: {noted}");
+    // Noted after the run's end was announced; believed as long as the machine runs.
+    let is_noted = async {
+        while !std::fs::read_to_string(&note).expect("a note").starts_with("1 ") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), is_noted).await.expect("version 1 is noted");
 
     // Asleep, and on the disk by then.
     server.stop().await;

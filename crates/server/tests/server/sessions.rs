@@ -224,7 +224,8 @@ async fn the_machine_answers_for_itself() {
     assert_eq!(server.get("", "/health").await.json()["status"], "ok");
     assert_eq!(server.get("", "/ready").await.json(), json!({"status": "ready"}));
     assert_eq!(server.get("", "/openapi.json").await.json()["openapi"], "3.1.0");
-    assert_eq!(server.get(&server.owner, "/api/doctor").await.json(), json!({"isolation": {"usable": true}}));
+    let doctor = server.get(&server.owner, "/api/doctor").await.json();
+    assert_eq!(doctor, json!({"isolation": {"usable": true}, "warnings": []}));
     let usage = server.get(&server.owner, "/api/usage?groupBy=model&from=2026-01-01T00:00:00Z").await.json();
     assert_eq!(usage["rows"], json!([]));
     server.tasks.cancel();

@@ -52,7 +52,7 @@ export function SignIn({ onSignedIn, why }: Props) {
             <div className="why" id="tokwhy" role="alert">
               <Icon name="alert" size="s" />
               <span>
-                {problem} <code>{problem.startsWith("The") ? "warren up" : "warren tokens new"}</code>.
+                {problem} <code>{problem.startsWith("The") ? "warren up" : "warren tokens create"}</code>.
               </span>
             </div>
           )}
