@@ -56,10 +56,16 @@ impl SessionTask {
             }));
         }
         self.keep(&imported).await.map_err(RecordError::Write)?;
-        let drafts = drafts(&imported.conversations);
-        for chunk in drafts.chunks(AT_ONCE) {
-            self.recorder.record(chunk.to_vec(), |_| Vec::new()).await?;
+        // Made as they are written: a second copy of a long past would take as much memory again.
+        let mut drafts = drafts(&imported.conversations);
+        loop {
+            let chunk: Vec<Draft> = drafts.by_ref().take(AT_ONCE).collect();
+            if chunk.is_empty() {
+                break;
+            }
+            self.recorder.record(chunk, |_| Vec::new()).await?;
         }
+        drop(drafts);
         self.begin_with(imported.origin).await
     }
 
@@ -123,8 +129,8 @@ impl SessionTask {
 }
 
 /// The events that fold to these threads.
-fn drafts(conversations: &Conversations) -> Vec<Draft> {
-    let main = thread(&ConversationId::main(), conversations.main());
+fn drafts(conversations: &Conversations) -> impl Iterator<Item = Draft> + Send {
+    let main = thread(ConversationId::main(), conversations.main());
     let subagents = conversations.subagents().flat_map(|(id, blocks)| {
         let input = blocks.iter().find_map(|block| match block {
             Block::UserMessage { content, .. } => Some(content.to_text()),
@@ -144,12 +150,12 @@ fn drafts(conversations: &Conversations) -> Vec<Draft> {
             usage: None,
         };
         let within = move |body| Draft::of_session(body).within(id.clone());
-        std::iter::once(within(started)).chain(thread(id, blocks)).chain([within(completed)])
+        std::iter::once(within(started)).chain(thread(id.clone(), blocks)).chain([within(completed)])
     });
-    main.into_iter().chain(subagents).collect()
+    main.chain(subagents)
 }
 
-fn thread(id: &ConversationId, blocks: &[Block]) -> Vec<Draft> {
+fn thread(id: ConversationId, blocks: &[Block]) -> impl Iterator<Item = Draft> + Send {
     let whole = |block: &Block| EventBody::BlockComplete { block: block.clone() };
-    blocks.iter().map(|block| Draft::of_session(whole(block)).within(id.clone())).collect()
+    blocks.iter().map(move |block| Draft::of_session(whole(block)).within(id.clone()))
 }

@@ -28,8 +28,8 @@ const SHORT_EVENTS: u64 = 500;
 /// Tool calls that the agent of the long log makes for one message.
 const CALLS_PER_MESSAGE: u64 = 2_000;
 const MODEL_CALLS: u64 = 5_000;
-/// As many as the demo model makes for one message.
-const MODEL_CALLS_PER_MESSAGE: u64 = 1_000;
+/// The built-in agent stops after 200 answers of the model in one turn.
+const MODEL_CALLS_PER_MESSAGE: u64 = 190;
 const ROUNDS: usize = 30;
 const PROMISED_MEMORY: &str = "≤ 150 MB";
 
@@ -74,7 +74,7 @@ async fn model_calls(table: &mut Table, server: &TestServer, mut peak: Peak) {
     let session = client.session_create().await;
     let mut first = Duration::ZERO;
     let mut last = Duration::ZERO;
-    for n in 0..MODEL_CALLS / MODEL_CALLS_PER_MESSAGE {
+    for n in 0..MODEL_CALLS.div_ceil(MODEL_CALLS_PER_MESSAGE) {
         let began = Instant::now();
         run(&client, session, &format!("run {MODEL_CALLS_PER_MESSAGE} times: true")).await;
         last = began.elapsed();
