@@ -9,6 +9,19 @@ const placeOf = (page, key) => page.evaluate((wanted) => {
   return row && Math.round(row.getBoundingClientRect().top - box.getBoundingClientRect().top);
 }, key);
 
+/** Waits until the view stands still: the browser scrolls on after a turn of the wheel was sent. */
+const settled = (page) => page.evaluate(() => new Promise((done) => {
+  const box = document.querySelector("section.chat .scroll");
+  let [at, still] = [box.scrollTop, 0];
+  const look = () => {
+    still = box.scrollTop === at ? still + 1 : 0;
+    at = box.scrollTop;
+    if (still < 30) requestAnimationFrame(look);
+    else done();
+  };
+  look();
+}));
+
 /** The first row that is wholly in view. */
 const firstInView = (page) => page.evaluate(() => {
   const box = document.querySelector("section.chat .scroll");
@@ -51,6 +64,7 @@ export const STORIES = [
       });
       await page.locator("section.chat .scroll").hover();
       while ((await page.getByText("Loading earlier messages…").count()) === 0) await page.mouse.wheel(0, -300);
+      await settled(page);
       const key = await firstInView(page);
       const before = await placeOf(page, key);
       assert.deepEqual(await faults(page), []);

@@ -16,6 +16,7 @@ use warren_testkit::{Setup, TestServer};
 
 use super::{
     sandbox::spec,
+    server::cpu,
     stats::Times,
     table::{Table, millis},
 };
@@ -97,14 +98,15 @@ async fn crowd(table: &mut Table) {
 
 /// What the server, its launcher and all sandboxes take in a period in which nothing is asked of them.
 async fn server_time(server: &TestServer) -> Duration {
-    let all = || {
-        let pids = server.processes().into_iter().map(|process| process.pid).chain([server.pid()]);
-        pids.map(threads_time).sum::<Duration>()
-    };
     tokio::time::sleep(SETTLE).await;
-    let before = all();
+    let processes = server.processes();
+    let times = || processes.iter().map(|process| threads_time(process.pid)).collect::<Vec<_>>();
+    let (before, of_server) = (times(), cpu(server));
     tokio::time::sleep(PERIOD).await;
-    all().saturating_sub(before)
+    // A process that ended meanwhile counts for nothing; threads of the server that ended do, so it is asked as a whole.
+    let sandboxes: Duration =
+        times().into_iter().zip(before).map(|(now, then)| now.saturating_sub(then)).sum();
+    sandboxes + (cpu(server) - of_server)
 }
 
 async fn start(local: &Local, at: &Path, n: usize) -> (Sandbox, PortWatch) {

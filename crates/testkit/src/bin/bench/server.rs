@@ -115,7 +115,7 @@ pub(super) fn resident_of(pid: u32) -> Option<u64> {
 }
 
 /// CPU time the server has used, at the kernel's hundred ticks a second.
-fn cpu(server: &TestServer) -> Duration {
+pub(super) fn cpu(server: &TestServer) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
