@@ -1,5 +1,4 @@
-//! The model gateway, beside the same provider called directly: what it adds until the first byte of an answer. And how many
-//! bytes its recordings take.
+//! The model gateway, beside the same provider called directly: what it adds until the first byte of an answer.
 
 use std::{
     sync::{Arc, Mutex},
@@ -12,11 +11,11 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
-use warren_domain::{BlobHash, ModelCalled, RunId, Timestamp, Usage};
+use warren_domain::RunId;
 use warren_env::{Env, TaskKind, Tasks};
 use warren_models::{
-    Budget, BudgetLimits, Caller, Charge, Ending, Exchange, Format, Gateway, Lanes, Options, Quote, Secret,
-    Unaffordable, UpstreamOptions,
+    Budget, BudgetLimits, Caller, Charge, Exchange, Format, Gateway, Options, Quote, Secret, Unaffordable,
+    UpstreamOptions,
 };
 
 use super::{stats::Times, table::Table};
@@ -28,7 +27,6 @@ const PROMISE: &str = "≤ 1 ms more than directly";
 
 /// Takes the figures: first bytes of streamed answers, direct and through the gateway by turns.
 pub(crate) async fn measure(table: &mut Table) {
-    measure_recordings(table);
     // The process may have it already, from another measurement.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let tasks = Tasks::new();
@@ -62,67 +60,6 @@ pub(crate) async fn measure(table: &mut Table) {
     }
     tasks.cancel();
     assert!(tasks.wait(Duration::from_secs(10)).await, "the servers end");
-}
-
-/// Counts the bytes that the recordings of a growing conversation take. The same on every machine.
-fn measure_recordings(table: &mut Table) {
-    let mut lanes = Lanes::default();
-    let (mut conversation, mut n_new, mut n_sent, mut n_stored) = (String::new(), 0, 0, 0);
-    for n in 0..CALLS {
-        let (said, answer) = (words(2 * n, 500), words(2 * n + 1, 500));
-        conversation.push_str(&format!(r#"{{"role":"user","content":"{said}"}},"#));
-        let request = format!(r#"{{"messages":[{conversation}],"tools":"{}"}}"#, words(usize::MAX, 4_000));
-        let answer = format!("data: {answer}\n\n");
-        n_new += said.len() + answer.len() + if n == 0 { 4_000 } else { 0 };
-        n_sent += request.len() + answer.len();
-        let exchange = exchange(request, answer);
-        let age = Duration::from_secs(3600);
-        let prepared = lanes.prepare(&exchange, Timestamp::from_millis(0), age).unwrap();
-        n_stored += prepared.bytes.len();
-        let hash = BlobHash(blake3::hash(&prepared.bytes).to_hex().to_string());
-        lanes.stored(prepared, hash);
-    }
-    table.row(
-        &format!("bytes stored for the recordings of {CALLS} calls of one conversation"),
-        format!("{:.2} × its new bytes", n_stored as f64 / n_new as f64),
-        format!("{:.1} × if requests were stored whole", n_sent as f64 / n_new as f64),
-        "≤ 1.3 ×",
-    );
-}
-
-/// Text in words of a few letters, different for each `seed`.
-fn words(seed: usize, n_bytes: usize) -> String {
-    let mut random = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
-    let mut bytes = vec![0; n_bytes];
-    random.fill(&mut bytes);
-    bytes.iter().map(|byte| if byte % 6 == 0 { ' ' } else { char::from(b'a' + byte % 26) }).collect()
-}
-
-fn exchange(request: String, answer: String) -> Exchange {
-    let called = ModelCalled {
-        model: "claude-opus-4-5".to_owned(),
-        request_hash: BlobHash(String::new()),
-        status: 200,
-        ms: 0,
-        attempt: 1,
-        usage: Usage::default(),
-        cost_usd: 0.0,
-        recording: None,
-        recording_bytes: None,
-    };
-    Exchange {
-        run: RunId(uuid::Uuid::nil()),
-        called,
-        ending: Ending::Complete,
-        refusal: None,
-        settlement: None,
-        path: "/v1/messages".to_owned(),
-        request: request.into(),
-        content_type: Some("text/event-stream".to_owned()),
-        response: answer.into(),
-        response_omitted: 0,
-        conversation: None,
-    }
 }
 
 async fn first_byte(client: &Client, url: &str, body: &str) -> Duration {
