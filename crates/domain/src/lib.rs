@@ -12,6 +12,7 @@ mod content;
 mod error;
 mod event;
 mod fold;
+mod fresh;
 mod ids;
 mod limits;
 mod open_blocks;
@@ -44,6 +45,7 @@ pub use event::{
     SubagentStarted,
 };
 pub use fold::{Conversation, Conversations};
+pub use fresh::FreshBlocks;
 pub use ids::{
     AgentType, ApprovalId, ArtifactId, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition,
     ProfileId, ProjectId, ReplayId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,

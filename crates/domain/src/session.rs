@@ -1,6 +1,6 @@
 //! The rules a session obeys: what a command would do, and what an entry of the log means.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::{
     AgentType, ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, ApprovalRule,
     Artifacts, Block, BlockId, Content, Diagnostics, Draft, ErrorCode, EventBody, FileCounts, ForkedFrom,
-    Head, ProfileId, Resolution, RuleError, RunId, SessionChanges, Usage, Version, VersionCause, WhenBusy,
-    apply_artifact_event, approval::circumstances, matter,
+    FreshBlocks, Head, ProfileId, Resolution, RuleError, RunId, SessionChanges, Usage, Version, VersionCause,
+    WhenBusy, apply_artifact_event, approval::circumstances, matter,
 };
 
 /// At most this many messages wait in a session.
@@ -27,7 +27,7 @@ pub struct Session {
     /// What there is besides the latest version.
     pub head: Head,
     /// Blocks that are new since the latest version.
-    pub fresh: HashSet<BlockId>,
+    pub fresh: FreshBlocks,
     /// What runs spent since the latest version.
     pub spent: Usage,
     /// What people were asked and what nobody acted on yet, oldest first.
@@ -393,13 +393,15 @@ impl Session {
                     self.head = Head::Touched;
                 }
             }
-            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => {
-                self.fresh.insert(block.id().clone());
+            EventBody::BlockStart { block } => {
+                self.fresh.start(block.id());
                 self.take_up(block);
             }
-            EventBody::BlockDiscarded { block_id, .. } => {
-                self.fresh.remove(block_id);
+            EventBody::BlockComplete { block } => {
+                self.fresh.complete(block.id());
+                self.take_up(block);
             }
+            EventBody::BlockDiscarded { block_id, .. } => self.fresh.discard(block_id),
             EventBody::ApprovalRequested(request) => self.ask(run, request.clone()),
             EventBody::ApprovalResolved(resolution) => self.settle(resolution),
             EventBody::ApprovalRuleWithdrawn { approval_id, .. } => self.withdraw_rule(approval_id),
@@ -579,7 +581,7 @@ impl Session {
             base: self.version,
             cause,
             files,
-            blocks: self.fresh.len() as u64,
+            blocks: self.fresh.count(),
             label: None,
             restored,
         }
@@ -647,7 +649,7 @@ impl Session {
     fn at_version(&mut self, version: Version) {
         self.version = version;
         self.head = Head::Clean;
-        self.fresh.clear();
+        self.fresh = FreshBlocks::default();
         self.spent = Usage::default();
     }
 

@@ -155,6 +155,12 @@ impl View {
         self.changed.iter().filter_map(|key| Some((key.as_str(), self.items.get(key)?.as_ref()?)))
     }
 
+    /// How many items changed since the checkpoint.
+    #[must_use]
+    pub fn n_changes(&self) -> usize {
+        self.changed.len()
+    }
+
     /// The item under this key, if it was loaded or changed since the checkpoint.
     #[must_use]
     pub fn item(&self, key: &str) -> Option<&Item> {

@@ -72,6 +72,9 @@ pub(crate) enum RecordError {
     /// The log could not be read.
     #[error("failed to read the log")]
     Read(#[source] ReadError),
+    /// The temporary file of a past could not be read.
+    #[error("failed to read the past that the session begins with")]
+    Spool(#[source] std::io::Error),
     /// The session's view was moved again and again while it was read.
     #[error("the view of session `{0}` changed every time it was read")]
     Restless(SessionId),
@@ -287,6 +290,11 @@ impl Pages {
             self.size = u32::try_from(fitting).unwrap_or(MAX_PAGE).clamp(1, most);
         }
         Ok(page)
+    }
+
+    /// The number of the last entry that was read.
+    pub(crate) fn last_read(&self) -> Seq {
+        self.after
     }
 
     /// Whether the last page ended the log.

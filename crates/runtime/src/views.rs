@@ -5,7 +5,7 @@
 //! truth: a checkpoint that is damaged, or of another format, is dropped and made again. Nothing holds more than a
 //! page of the log at a time.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use warren_domain::{BlobHash, Event, Item, Seq, SessionId, View, ViewState};
@@ -19,7 +19,7 @@ use crate::{
 
 /// What the bytes of checkpoints and items mean. Another number whenever [`ViewState`], a block's JSON or the fold
 /// changes in a way that older checkpoints do not show.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// The writer of a log moves its checkpoint on when it is this many entries behind.
 pub(crate) const EVERY: u64 = 500;
@@ -86,6 +86,20 @@ pub(crate) async fn current(parts: Source<'_>, session: SessionId) -> Result<Cur
     for _ in 0..TRIES {
         if let Some(current) = attempt(parts, session).await? {
             return Ok(current);
+        }
+    }
+    Err(RecordError::Restless(session))
+}
+
+/// Where items of a session began, by key.
+pub(crate) async fn beginnings(
+    parts: Source<'_>,
+    session: SessionId,
+    keys: &[String],
+) -> Result<HashMap<String, Seq>, RecordError> {
+    for _ in 0..TRIES {
+        if let Some(found) = current(parts, session).await?.beginnings(parts, keys).await? {
+            return Ok(found);
         }
     }
     Err(RecordError::Restless(session))
@@ -241,6 +255,24 @@ impl Current {
         let more = items.len() > limit as usize;
         items.truncate(limit as usize);
         Ok(Some(Part { items, more }))
+    }
+
+    /// Where items that are there began, by key: their places, or for those that were discarded their first entries. `None`:
+    /// somebody moved the view meanwhile.
+    async fn beginnings(
+        &self,
+        parts: Source<'_>,
+        keys: &[String],
+    ) -> Result<Option<HashMap<String, Seq>>, RecordError> {
+        let mut found = HashMap::new();
+        if let Some(base) = self.base {
+            let kept = parts.store.views.view_items(self.session, base, keys).await;
+            let Some(kept) = kept.map_err(RecordError::Read)? else { return Ok(None) };
+            found.extend(kept.into_iter().map(|item| (item.key, item.place.unwrap_or(item.first))));
+        }
+        let changed = keys.iter().filter_map(|key| Some((key, self.view.item(key)?)));
+        found.extend(changed.map(|(key, item)| (key.clone(), item.place.unwrap_or(item.first))));
+        Ok(Some(found))
     }
 
     /// One item as it is at the head of the log, discarded or not. The outer `None`: somebody moved the view meanwhile.

@@ -1,16 +1,17 @@
 //! Sessions made of what an agent left elsewhere.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io, path::Path};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_agents::{Adapter, TranscriptName};
-use warren_domain::VersionCause;
+use warren_domain::{SessionId, VersionCause};
 
 use super::{SessionManager, sessions::First};
 use crate::{
     api::{Imports, NewSession, SessionError, SessionSummary, Sessions as _, Transcripts},
     session::{Imported, Origin},
+    spool::SpooledBlocks,
 };
 
 #[async_trait]
@@ -24,20 +25,27 @@ impl Imports for SessionManager {
         let session = created.record.session_id;
         let adapter = super::sessions::find_adapter(&created.record.agent_type)?;
         // Long transcripts take their time, and others share this thread.
-        let read = tokio::task::spawn_blocking(move || read(adapter, session, transcripts)).await;
-        let past = read.map_err(|error| SessionError::internal("read the transcript", error));
+        let directory = self.shared.options.directory.clone();
+        let read = tokio::task::spawn_blocking(move || read(adapter, session, transcripts, &directory)).await;
+        let past = read.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
+        let past = past.map_err(|error| SessionError::internal("read the transcript", error));
         self.finish_making(session, past).await?;
         self.session_get(session).await
     }
 }
 
-fn read(adapter: &dyn Adapter, session: warren_domain::SessionId, transcripts: Transcripts) -> Imported {
+fn read(
+    adapter: &dyn Adapter,
+    session: SessionId,
+    transcripts: Transcripts,
+    directory: &Path,
+) -> io::Result<Imported> {
     let Transcripts { main, subagents } = transcripts;
-    let conversations = adapter.parse(&main, &subagents).conversations;
+    let blocks = SpooledBlocks::of(&adapter.parse(&main, &subagents).conversations, directory)?;
     let adopted = adapter.adopt(session, &main);
     let files = subagents.into_iter().map(|(id, content)| (TranscriptName::Subagent(id).stored(), content));
     let main = (TranscriptName::Main.stored(), adopted.main);
     let files = std::iter::once(main).chain(files).map(|(name, content)| (name, Bytes::from(content)));
     let origin = Origin { cause: VersionCause::Import, version: None, listed: BTreeMap::new() };
-    Imported { conversations, files: files.collect(), state: adopted.state, origin }
+    Ok(Imported { blocks, files: files.collect(), state: adopted.state, origin })
 }

@@ -1,25 +1,19 @@
 //! A past that was somebody else's, put before a session's own.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 use bytes::Bytes;
 use serde_json::Value;
-use warren_domain::{
-    Block, BlockStatus, ConversationId, Conversations, Draft, ErrorCode, EventBody, Seq, SubagentStarted,
-    VersionCause,
-};
+use warren_domain::{Draft, ErrorCode, EventBody, Seq, VersionCause};
 use warren_guest_api::FileStat;
 use warren_store::{Change, VersionRecord, WriteError};
 
 use super::{Memory, SessionTask, empty_version, requests::Failure, transcripts::save_state};
-use crate::{api::SessionError, recorder::RecordError};
-
-/// At most this many entries go into one commit.
-const AT_ONCE: usize = 500;
+use crate::{api::SessionError, recorder::RecordError, spool::SpooledBlocks};
 
 /// What is known of a past.
 pub(crate) struct Imported {
-    pub(crate) conversations: Conversations,
+    pub(crate) blocks: SpooledBlocks,
     /// The transcripts, by the name under which each is stored.
     pub(crate) files: Vec<(String, Bytes)>,
     /// What the agent needs to go on.
@@ -48,7 +42,7 @@ impl SessionTask {
             }));
         }
         let is_import = imported.origin.cause == VersionCause::Import;
-        if is_import && imported.conversations.main().is_empty() {
+        if is_import && imported.blocks.is_empty() {
             return Err(Failure::Refused(SessionError::Invalid {
                 code: ErrorCode::BadRequest,
                 message: "there is no conversation in the transcript".to_owned(),
@@ -56,17 +50,22 @@ impl SessionTask {
             }));
         }
         self.keep(&imported).await.map_err(RecordError::Write)?;
-        // Made as they are written: a second copy of a long past would take as much memory again.
-        let mut drafts = drafts(&imported.conversations);
+        let Imported { blocks, origin, .. } = imported;
+        self.record_past(blocks).await?;
+        self.begin_with(origin).await
+    }
+
+    async fn record_past(&mut self, mut blocks: SpooledBlocks) -> Result<(), RecordError> {
         loop {
-            let chunk: Vec<Draft> = drafts.by_ref().take(AT_ONCE).collect();
-            if chunk.is_empty() {
-                break;
+            let read = tokio::task::spawn_blocking(move || (blocks.next_page(), blocks)).await;
+            let (page, rest) = read.map_err(io::Error::other).map_err(RecordError::Spool)?;
+            let page = page.map_err(RecordError::Spool)?;
+            if page.is_empty() {
+                return Ok(());
             }
-            self.recorder.record(chunk, |_| Vec::new()).await?;
+            self.recorder.record(page, |_| Vec::new()).await?;
+            blocks = rest;
         }
-        drop(drafts);
-        self.begin_with(imported.origin).await
     }
 
     /// Publishes what the session starts with.
@@ -87,7 +86,7 @@ impl SessionTask {
             excluded: version.as_ref().map(|version| version.excluded.clone()).unwrap_or_default(),
             skipped: version.as_ref().map(|version| version.skipped.clone()).unwrap_or_default(),
             unstable: version.map(|version| version.unstable).unwrap_or_default(),
-            blocks: self.recorder.state.fresh.len() as u64,
+            blocks: self.recorder.state.fresh.count(),
             ..empty_version(identity.session)
         };
         let begun = EventBody::VersionCommitted {
@@ -126,36 +125,4 @@ impl SessionTask {
             None => Ok(()),
         }
     }
-}
-
-/// The events that fold to these threads.
-fn drafts(conversations: &Conversations) -> impl Iterator<Item = Draft> + Send {
-    let main = thread(ConversationId::main(), conversations.main());
-    let subagents = conversations.subagents().flat_map(|(id, blocks)| {
-        let input = blocks.iter().find_map(|block| match block {
-            Block::UserMessage { content, .. } => Some(content.to_text()),
-            _ => None,
-        });
-        let started = EventBody::SubagentStarted(SubagentStarted {
-            subagent_id: id.as_str().to_owned(),
-            name: None,
-            input: Value::from(input.unwrap_or_default()),
-            tool_use_id: None,
-            parent: ConversationId::main(),
-        });
-        let completed = EventBody::SubagentCompleted {
-            subagent_id: id.as_str().to_owned(),
-            status: BlockStatus::Success,
-            output: None,
-            usage: None,
-        };
-        let within = move |body| Draft::of_session(body).within(id.clone());
-        std::iter::once(within(started)).chain(thread(id.clone(), blocks)).chain([within(completed)])
-    });
-    main.chain(subagents)
-}
-
-fn thread(id: ConversationId, blocks: &[Block]) -> impl Iterator<Item = Draft> + Send {
-    let whole = |block: &Block| EventBody::BlockComplete { block: block.clone() };
-    blocks.iter().map(move |block| Draft::of_session(whole(block)).within(id.clone()))
 }

@@ -1,10 +1,13 @@
 //! How two versions differ: files, line by line where they are text, and what was said in between.
 
-use std::time::{Duration, Instant};
+use std::{
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
 
 use similar::TextDiff;
 use tokio::sync::Semaphore;
-use warren_domain::{Block, Conversations, Partition, Seq, SessionId};
+use warren_domain::{Block, ConversationId, Conversations, Partition, Seq, SessionId, block_key};
 use warren_snapshots::{Difference, Item, ItemKind, TreeId};
 use warren_store::VersionRecord;
 
@@ -12,8 +15,9 @@ use super::files::{entry, tree_of};
 use crate::{
     api::{FileDiff, SessionError, VersionDiff, not_read},
     manager::SessionManager,
-    recorder::for_each_event,
+    recorder::for_each_event_after,
     session::tree::{is_peoples, outward},
+    views,
 };
 
 /// At most this many files are told of.
@@ -152,25 +156,31 @@ impl SessionManager {
         Ok(bytes.contains(&0) || !is_text)
     }
 
-    /// Blocks of the main conversation that are new after `from` and there at `to`.
+    /// Blocks of the main conversation that are new after `from` and there at `to`. Reads no more of the log than lies between.
     async fn blocks_between(
         &self,
         session: SessionId,
         from: Seq,
         to: Seq,
     ) -> Result<Vec<Block>, SessionError> {
-        let log = self.shared.parts.store.log.as_ref();
-        let (mut known, mut all) = (0, Conversations::default());
-        let read = for_each_event(log, session, |event| {
-            if event.seq <= to {
-                all.apply(&event);
+        let parts = &self.shared.parts;
+        let unread = |error| SessionError::internal("read the log", error);
+        let mut all = Conversations::default();
+        let read = for_each_event_after(parts.store.log.as_ref(), session, from, |event| {
+            if event.seq > to {
+                return ControlFlow::Break(());
             }
-            if event.seq <= from {
-                known = all.main().len();
-            }
+            all.apply(&event);
+            ControlFlow::Continue(())
         });
-        read.await.map_err(|error| SessionError::internal("read the log", error))?;
-        Ok(all.main().get(known..).unwrap_or_default().to_vec())
+        read.await.map_err(unread)?;
+        // What is told of an older block is no new one.
+        let key = |block: &Block| block_key(&ConversationId::main(), block.id());
+        let keys: Vec<String> = all.main().iter().map(key).collect();
+        let began = views::beginnings(parts.source(), session, &keys).await.map_err(unread)?;
+        let is_new = |key: &String| began.get(key).is_none_or(|began| *began > from);
+        let new = all.main().iter().zip(&keys).filter(|(_, key)| is_new(key));
+        Ok(new.map(|(block, _)| block.clone()).collect())
     }
 }
 

@@ -1,10 +1,13 @@
 //! Forks: a session of its own that goes on from a version of another.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    io,
+};
 
 use bytes::Bytes;
 use warren_agents::{Adapter, TranscriptName};
-use warren_domain::{BlobHash, Conversations, ForkedFrom, RunOptions, SessionId, VersionCause, unspill};
+use warren_domain::{BlobHash, Event, ForkedFrom, RunOptions, Seq, SessionId, VersionCause, unspill};
 use warren_store::{SessionRecord, VersionRecord};
 
 use super::files::tree_of;
@@ -14,14 +17,18 @@ use crate::{
         SessionManager,
         sessions::{First, find_adapter},
     },
-    recorder::for_each_event,
+    recorder::Pages,
     session::{Imported, Memory, Origin, STATE, workspace_files},
     spaces,
+    spool::{Spool, SpooledBlocks},
 };
 
 /// The longest name a session may have, and what a fork adds to its origin's.
 const LONGEST_NAME: usize = 200;
 const FORK: &str = " (fork)";
+
+/// More bytes of entries are not held at a time, unless one entry alone is longer.
+const MAX_BATCH_BYTES: usize = 4 << 20;
 
 impl SessionManager {
     pub(super) async fn fork(&self, fork: Fork) -> Result<Forked, SessionError> {
@@ -40,7 +47,7 @@ impl SessionManager {
         let (new, mut loss) = new_session(&source, &fork, adapter)?;
         loss.extend(self.left_behind(&fork, &version).await?);
         // All of it is looked at before anything is made.
-        let (conversations, n_cut) = self.conversations_at(&source, &version).await?;
+        let (blocks, n_cut) = self.blocks_at(&source, &version).await?;
         if n_cut > 0 {
             loss.push(format!("{n_cut} long texts of the conversation are cut: the rest of them is gone"));
         }
@@ -50,7 +57,7 @@ impl SessionManager {
         let (files, state) =
             if is_same_agent { adopted(adapter, session, contents) } else { Default::default() };
         let origin = Origin { cause: VersionCause::Fork, version: Some(version), listed };
-        let past = Imported { conversations, files, state, origin };
+        let past = Imported { blocks, files, state, origin };
         self.finish_making(session, Ok(past)).await?;
         let summary = self.session_get(session).await?;
         Ok(Forked { summary, loss })
@@ -73,52 +80,58 @@ impl SessionManager {
     }
 
     /// What was said until a version, and how many long texts of it are not there any more.
-    async fn conversations_at(
+    async fn blocks_at(
         &self,
         source: &SessionRecord,
         version: &VersionRecord,
-    ) -> Result<(Conversations, usize), SessionError> {
+    ) -> Result<(SpooledBlocks, usize), SessionError> {
         let (log, session) = (self.shared.parts.store.log.as_ref(), source.session_id);
-        let unread = |error| SessionError::internal("read the log", error);
-        let (mut all, mut cut) = (Conversations::default(), HashSet::new());
-        let read = for_each_event(log, session, |event| {
-            if event.seq <= version.seq {
-                all.apply(&event);
-                cut.extend(event.spilled.into_iter().map(|field| field.blob));
+        let mut spool = Spool::new(&self.shared.options.directory);
+        let mut gone = HashSet::new();
+        let mut pages = Pages::after(Seq(0));
+        while !pages.is_over() && pages.last_read() < version.seq {
+            let page = pages
+                .next(log, session)
+                .await
+                .map_err(|error| SessionError::internal("read the log", error))?;
+            let mut batch = Batch::default();
+            for entry in page.into_iter().filter(|entry| entry.seq <= version.seq) {
+                let event = entry.event().map_err(|error| SessionError::internal("read the log", error))?;
+                let long: u64 = event.spilled.iter().map(|field| field.size_bytes).sum();
+                let n_bytes = entry.json.len() + usize::try_from(long).unwrap_or(usize::MAX);
+                batch.push(self.whole(source, event, &mut gone).await?, n_bytes);
+                if batch.n_bytes > MAX_BATCH_BYTES {
+                    spool = std::mem::take(&mut batch).fold(spool).await?;
+                }
             }
-        });
-        read.await.map_err(unread)?;
-        if cut.is_empty() {
-            return Ok((all, 0));
+            spool = batch.fold(spool).await?;
         }
-        // Once more, with what the log has only the beginning of: the new session has to keep it itself.
-        let whole = self.long_texts(source, &cut).await?;
-        all = Conversations::default();
-        let read = for_each_event(log, session, |event| {
-            if event.seq <= version.seq {
-                all.apply(&unspill(event, |blob| whole.get(blob).cloned()));
-            }
-        });
-        read.await.map_err(unread)?;
-        Ok((all, cut.len() - whole.len()))
+        let finished = tokio::task::spawn_blocking(move || spool.finish()).await;
+        Ok((finished.map_err(io::Error::other).flatten().map_err(not_copied)?, gone.len()))
     }
 
-    /// Texts that were too long for the log, as far as they are there.
-    async fn long_texts(
+    /// An entry with what the log has only the beginning of: the new session has to keep it itself.
+    async fn whole(
         &self,
         source: &SessionRecord,
-        wanted: &HashSet<BlobHash>,
-    ) -> Result<HashMap<BlobHash, String>, SessionError> {
+        event: Event,
+        gone: &mut HashSet<BlobHash>,
+    ) -> Result<Event, SessionError> {
+        if event.spilled.is_empty() {
+            return Ok(event);
+        }
         let (space, blobs) =
             (spaces::of_log(&source.partition, source.session_id), &self.shared.parts.store.blobs);
         let mut found = HashMap::new();
-        for hash in wanted {
-            let bytes = blobs.blob(&space, hash).await;
+        for field in &event.spilled {
+            let bytes = blobs.blob(&space, &field.blob).await;
             let bytes = bytes.map_err(|error| SessionError::internal("read a long text", error))?;
-            let text = bytes.and_then(|bytes| String::from_utf8(bytes.into()).ok());
-            found.extend(text.map(|text| (hash.clone(), text)));
+            match bytes.and_then(|bytes| String::from_utf8(bytes.into()).ok()) {
+                Some(text) => _ = found.insert(field.blob.clone(), text),
+                None => _ = gone.insert(field.blob.clone()),
+            }
         }
-        Ok(found)
+        Ok(unspill(event, |blob| found.get(blob).cloned()))
     }
 
     async fn contents(
@@ -131,6 +144,32 @@ impl SessionManager {
             Memory::open(&source.partition, version.memory.as_ref(), blobs).await.map_err(not_read)?;
         memory.contents(&source.partition, blobs).await.map_err(not_read)
     }
+}
+
+/// Entries that are folded together.
+#[derive(Default)]
+struct Batch {
+    events: Vec<(Event, usize)>,
+    n_bytes: usize,
+}
+
+impl Batch {
+    fn push(&mut self, event: Event, n_bytes: usize) {
+        self.events.push((event, n_bytes));
+        self.n_bytes = self.n_bytes.saturating_add(n_bytes);
+    }
+
+    async fn fold(self, mut spool: Spool) -> Result<Spool, SessionError> {
+        let folded = tokio::task::spawn_blocking(move || {
+            self.events.iter().try_for_each(|(event, n_bytes)| spool.apply(event, *n_bytes))?;
+            Ok(spool)
+        });
+        folded.await.map_err(io::Error::other).flatten().map_err(not_copied)
+    }
+}
+
+fn not_copied(error: io::Error) -> SessionError {
+    SessionError::internal("copy the conversation", error)
 }
 
 /// What is to be made, and what it does not have of what it is made of.
