@@ -193,7 +193,7 @@ impl Gateway {
         let (body, hold) = buffer.freeze();
         call.asked(body.clone(), hold);
         if let Some(playback) = &self.playback {
-            let played = playback.answer(format, route, thread.as_deref(), &body).await?;
+            let played = playback.answer(format, route, thread, body).await?;
             if !played.model.is_empty() {
                 call.answered_by(played.model);
             }

@@ -56,8 +56,8 @@ pub use price::{Price, PriceTable};
 pub use refusal::RefusalKind;
 pub use replay::{
     Divergence, DivergenceKind, Lane, Lanes, Moments, NORMALISED, NORMALISED_OUTPUT, Packed, Place, Playback,
-    PlaybackReport, Prepared, Progress, Recording, RecordingError, ToolDifference, normal_text, said,
-    unified_diff,
+    PlaybackReport, Prepared, Progress, Recording, RecordingError, Recordings, ToolDifference, normal_text,
+    said, unified_diff,
 };
 pub use secret::Secret;
 pub use upstream::SetupError;

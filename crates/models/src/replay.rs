@@ -23,6 +23,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use bytes::Bytes;
 use hyper::{
     StatusCode,
     header::{CONTENT_TYPE, HeaderValue},
@@ -41,7 +42,7 @@ pub use lanes::{Lane, Lanes, Prepared};
 pub use normal::{NORMALISED, normal_text};
 pub use output::{Moments, NORMALISED_OUTPUT, said};
 pub use packed::{Packed, Place};
-pub use recording::{Recording, RecordingError};
+pub use recording::{Recording, RecordingError, Recordings};
 pub use script::{Divergence, DivergenceKind, PlaybackReport, ToolDifference};
 
 use script::{Asked, Script, Verdict};
@@ -81,15 +82,17 @@ pub(crate) struct Played {
 struct BrokeOff;
 
 impl Playback {
-    /// Answers from these, which are in the order in which the calls were recorded.
-    #[must_use]
-    pub fn new(recordings: Vec<Recording>) -> Self {
-        let progress = Progress { left: recordings.len(), ..Progress::default() };
-        Self {
-            script: Arc::new(Mutex::new(Script::new(recordings))),
-            progress: watch::Sender::new(progress),
+    /// Answers from these. Each is read once to see what it answers.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn new(recordings: impl Recordings + 'static) -> Result<Self, RecordingError> {
+        let script = Script::new(Box::new(recordings))?;
+        Ok(Self {
+            progress: watch::Sender::new(script.progress()),
+            script: Arc::new(Mutex::new(script)),
             held: watch::Sender::default(),
-        }
+        })
     }
 
     /// Says when the run and its replay took place.
@@ -133,16 +136,19 @@ impl Playback {
         &self,
         format: Format,
         route: &Route,
-        conversation: Option<&str>,
-        body: &[u8],
+        conversation: Option<String>,
+        body: Bytes,
     ) -> Result<Played, Refusal> {
-        let verdict = {
-            let mut script = self.script();
-            let verdict = script.ask(&Asked { format, path: &route.path, conversation, body });
-            self.progress.send_replace(script.progress());
+        let (playback, path) = (self.clone(), route.path.clone());
+        // Requests are long, and others share this thread.
+        let asked = tokio::task::spawn_blocking(move || {
+            let mut script = playback.script();
+            let asked = Asked { format, path: &path, conversation: conversation.as_deref(), body: &body };
+            let verdict = script.ask(&asked);
+            playback.progress.send_replace(script.progress());
             verdict
-        };
-        match verdict {
+        });
+        match asked.await.unwrap_or(Verdict::Diverged) {
             Verdict::Recorded(place, recording) => {
                 let answer = play(&recording, self.way_to_end(place)).await;
                 Ok(Played { model: recording.model.clone(), refusal: recording.refusal, answer })

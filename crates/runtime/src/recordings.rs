@@ -4,12 +4,15 @@
 //! space, each put before the `model_called` entry that names it. Retention deletes them by age ([`kept_for`]), which is
 //! safe since no chain of them grows older than [`max_chain_age`].
 
-use std::{collections::HashMap, time::Duration};
+mod shelf;
 
-use bytes::Bytes;
+use std::{io, path::PathBuf, time::Duration};
+
 use warren_domain::{BlobHash, MAX_RECENT_RECORDINGS, Partition, RunId, Timestamp};
-use warren_models::{Exchange, Lane, Lanes, Packed, Place, Recording, RecordingError};
+use warren_models::{Exchange, Lane, Lanes, RecordingError};
 use warren_store::{Blobs, ReadError};
+
+pub(crate) use self::shelf::Shelf;
 
 /// Recordings share content with those of at most so long before.
 const MAX_CHAIN_AGE: Duration = Duration::from_secs(23 * 3600);
@@ -35,7 +38,7 @@ pub(crate) fn kept_for(retention: Duration) -> Duration {
 pub(crate) enum StoreError {
     /// It could not be compressed.
     #[error("failed to pack the recording")]
-    Pack(#[source] std::io::Error),
+    Pack(#[source] io::Error),
     /// It takes more than there is room for.
     #[error("the recording takes {bytes} bytes, more than its limit leaves")]
     NoRoom {
@@ -59,17 +62,26 @@ pub(crate) enum LoadError {
     /// The blobs cannot be read.
     #[error("failed to read a recording")]
     Read(#[source] ReadError),
+    /// The file of the shelf cannot be written or read.
+    #[error("failed to read a recording from its temporary file")]
+    Shelf(#[source] io::Error),
 }
 
 /// Stores the calls of one session.
-#[derive(Default)]
 pub(crate) struct Recordings {
+    /// Where temporary files are made.
+    directory: PathBuf,
     lanes: Lanes,
     /// The run that the lanes were read for.
     run: Option<RunId>,
 }
 
 impl Recordings {
+    /// Of a session whose server makes temporary files in `directory`.
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory, lanes: Lanes::default(), run: None }
+    }
+
     /// Stores a call. `recent` are the session's latest recordings, the last one first. Each run reads them again before it
     /// bases anything on them, so that one that was lost takes no later run along.
     pub(crate) async fn store(
@@ -91,7 +103,7 @@ impl Recordings {
             (lanes, prepared)
         };
         let done = tokio::task::spawn_blocking(work).await;
-        let (lanes, prepared) = done.map_err(|panicked| StoreError::Pack(std::io::Error::other(panicked)))?;
+        let (lanes, prepared) = done.map_err(|panicked| StoreError::Pack(io::Error::other(panicked)))?;
         self.lanes = lanes;
         let prepared = prepared.map_err(StoreError::Pack)?;
         let bytes = prepared.bytes.len() as u64;
@@ -106,8 +118,8 @@ impl Recordings {
     /// Without them everything is stored whole once more, which is no error.
     async fn resume(&mut self, blobs: &dyn Blobs, space: &Partition, request: &[u8], recent: &[BlobHash]) {
         for hash in recent.iter().take(MAX_RECENT_RECORDINGS) {
-            match Reader::new(blobs, space).chain(hash).await {
-                Ok(chain) => Lane::of_chain(chain).into_iter().for_each(|lane| self.lanes.resume(lane)),
+            match self.lane_of(blobs, space, hash).await {
+                Ok(lane) => lane.into_iter().for_each(|lane| self.lanes.resume(lane)),
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
                     tracing::debug!(%space, error, "an earlier recording cannot be continued");
@@ -117,6 +129,19 @@ impl Recordings {
                 return;
             }
         }
+    }
+
+    async fn lane_of(
+        &self,
+        blobs: &dyn Blobs,
+        space: &Partition,
+        hash: &BlobHash,
+    ) -> Result<Option<Lane>, LoadError> {
+        let mut shelf = Shelf::new(&self.directory);
+        shelf.fetch(blobs, space, hash).await?;
+        let hash = hash.clone();
+        let unpacked = tokio::task::spawn_blocking(move || shelf.lane(&hash)).await;
+        unpacked.unwrap_or_else(|panicked| Err(LoadError::Shelf(io::Error::other(panicked))))
     }
 }
 
@@ -134,63 +159,6 @@ pub(crate) struct Stored {
     pub(crate) hash: BlobHash,
     /// How many bytes it takes.
     pub(crate) bytes: u64,
-}
-
-/// Reads recordings of one session, each base once.
-pub(crate) struct Reader<'a> {
-    blobs: &'a dyn Blobs,
-    space: &'a Partition,
-    /// Whole recordings that were read. Those that are handed out share their memory.
-    whole: HashMap<BlobHash, Bytes>,
-}
-
-impl<'a> Reader<'a> {
-    pub(crate) fn new(blobs: &'a dyn Blobs, space: &'a Partition) -> Self {
-        Self { blobs, space, whole: HashMap::new() }
-    }
-
-    /// Reads one recording, and what it is based on.
-    pub(crate) async fn read(&mut self, hash: &BlobHash) -> Result<Recording, LoadError> {
-        Ok(Recording::decode(&self.whole(hash).await?)?)
-    }
-
-    /// The bytes of one recording, as [`Recording::encode`] made them.
-    pub(crate) async fn whole(&mut self, hash: &BlobHash) -> Result<Bytes, LoadError> {
-        if !self.whole.contains_key(hash) {
-            self.chain(hash).await?;
-        }
-        self.whole.get(hash).cloned().ok_or_else(|| LoadError::Gone(hash.clone()))
-    }
-
-    /// Reads what a recording is based on as far as it was not read yet, and the recording itself, which is the last.
-    async fn chain(&mut self, hash: &BlobHash) -> Result<Vec<(Place, BlobHash, Bytes)>, LoadError> {
-        let mut packed: Vec<(BlobHash, Packed)> = Vec::new();
-        let mut next = Some(hash.clone());
-        while let Some(hash) = next.take_if(|hash| !self.whole.contains_key(hash)) {
-            let found = self.blobs.blob(self.space, &hash).await.map_err(LoadError::Read)?;
-            let bytes = found.ok_or_else(|| LoadError::Gone(hash.clone()))?;
-            let Some(found) = Packed::parse(&bytes)? else {
-                // Stored whole, by an earlier version.
-                self.whole.insert(hash, bytes);
-                break;
-            };
-            // Whatever a header says, this ends.
-            let is_before = packed.last().is_none_or(|(_, later)| found.place.n < later.place.n);
-            if !is_before {
-                return Err(RecordingError::Damaged("it is based on a later one").into());
-            }
-            next.clone_from(&found.base);
-            packed.push((hash, found));
-        }
-        let mut chain = Vec::with_capacity(packed.len());
-        for (hash, packed) in packed.into_iter().rev() {
-            let base = packed.base.as_ref().and_then(|base| self.whole.get(base));
-            let whole = packed.unpack(base.map(Bytes::as_ref))?;
-            self.whole.insert(hash.clone(), whole.clone());
-            chain.push((packed.place, hash, whole));
-        }
-        Ok(chain)
-    }
 }
 
 #[cfg(test)]

@@ -118,6 +118,7 @@ impl SessionTask {
     ) -> Self {
         let (sender, signals) = mpsc::channel(SIGNALS);
         let deadlines = Deadlines::new(&shared.options, status.traffic.clone());
+        let recordings = Recordings::new(shared.options.directory.clone());
         Self {
             identity,
             shared,
@@ -129,7 +130,7 @@ impl SessionTask {
             held: VecDeque::new(),
             sandbox: SandboxSlot::None,
             history: History::default(),
-            recordings: Recordings::default(),
+            recordings,
             files: KnownFiles::default(),
             outputs: KnownOutputs::default(),
             ports: Ports::default(),

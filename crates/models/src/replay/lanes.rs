@@ -160,18 +160,26 @@ impl Lanes {
 
 impl Lane {
     /// A lane from its chain, which begins with the recording without a base: each with its hash and its whole bytes. `None`
-    /// if there is none, or the last is no recording.
-    #[must_use]
-    pub fn of_chain(chain: impl IntoIterator<Item = (Place, BlobHash, Bytes)>) -> Option<Lane> {
+    /// if there is none, or the last is no recording. No more of them are held than the lane needs.
+    ///
+    /// # Errors
+    /// That of the first link that has one.
+    pub fn of_chain<E>(
+        chain: impl IntoIterator<Item = Result<(Place, BlobHash, Bytes), E>>,
+    ) -> Result<Option<Lane>, E> {
         let mut lane: Option<Lane> = None;
-        for (place, hash, whole) in chain {
+        for link in chain {
+            let (place, hash, whole) = link?;
             let new = || Lane { since: place.since, links: Vec::new(), pieces: Vec::new() };
             lane.get_or_insert_with(new).push(place.n, hash, whole);
         }
-        let mut lane = lane?;
-        let last = Recording::decode(&lane.links.last()?.whole).ok()?;
-        lane.pieces = pieces(&last.request);
-        Some(lane)
+        Ok(lane.and_then(Lane::with_pieces))
+    }
+
+    fn with_pieces(mut self) -> Option<Lane> {
+        let last = Recording::decode(&self.links.last()?.whole).ok()?;
+        self.pieces = pieces(&last.request);
+        Some(self)
     }
 
     fn place(&self) -> Option<Place> {

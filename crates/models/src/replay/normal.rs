@@ -66,6 +66,8 @@ pub(super) struct Normal {
 pub(super) struct Digests {
     pub(super) asks: blake3::Hash,
     pub(super) outputs: blake3::Hash,
+    /// What a thread can be known by: how its requests begin.
+    pub(super) opening: blake3::Hash,
 }
 
 impl Normal {
@@ -79,7 +81,7 @@ impl Normal {
         Self { asks: normal(asks), outputs }
     }
 
-    pub(super) fn digests(&self) -> Digests {
+    pub(super) fn digests(&self, format: Format) -> Digests {
         let mut outputs = blake3::Hasher::new();
         for output in &self.outputs {
             outputs.update(output.call.as_bytes());
@@ -87,7 +89,16 @@ impl Normal {
             outputs.update(output.output.to_string().as_bytes());
             outputs.update(&[0]);
         }
-        Digests { asks: blake3::hash(self.asks.to_string().as_bytes()), outputs: outputs.finalize() }
+        let mut opening = blake3::Hasher::new();
+        for part in format.wire().opening(&self.asks) {
+            opening.update(part.to_string().as_bytes());
+            opening.update(&[0]);
+        }
+        Digests {
+            asks: blake3::hash(self.asks.to_string().as_bytes()),
+            outputs: outputs.finalize(),
+            opening: opening.finalize(),
+        }
     }
 
     /// What it asks, for people.

@@ -31,9 +31,35 @@ pub struct Recording {
     pub response: Bytes,
 }
 
+/// The recordings of a run, in the order in which its calls were made. They are asked for one at a time, so that they need
+/// not be in memory: each has its whole request, and that of an agent has all that was said before.
+pub trait Recordings: Send {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The one at `place`, from 0.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn recording(&mut self, place: usize) -> Result<Recording, RecordingError>;
+}
+
+impl Recordings for Vec<Recording> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn recording(&mut self, place: usize) -> Result<Recording, RecordingError> {
+        self.get(place).cloned().ok_or(RecordingError::Damaged("there is no such recording"))
+    }
+}
+
 /// Why a recording cannot be played.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
+    /// Its bytes could not be read.
+    #[error("the recording cannot be read: {0}")]
+    Unread(String),
     /// The bytes are not a recording.
     #[error("the recording is damaged: {0}")]
     Damaged(&'static str),

@@ -1,12 +1,12 @@
 //! Which recording answers which call.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
 use crate::{
     Ending, Format,
     format::ToolOutput,
     replay::{
-        Progress, Recording,
+        Progress, Recording, RecordingError, Recordings,
         diff::unified_diff,
         normal::{Digests, Normal, tool_outputs},
         output::{Moments, said},
@@ -21,6 +21,7 @@ const MOST_DIFFERENCES: usize = 100;
 
 /// The recordings of a run, and what came of them.
 pub(super) struct Script {
+    recordings: Box<dyn Recordings>,
     entries: Vec<Entry>,
     differences: Vec<ToolDifference>,
     n_differences: usize,
@@ -30,8 +31,15 @@ pub(super) struct Script {
     moments: Moments,
 }
 
+/// What is known of a recording without reading it again.
 struct Entry {
-    recording: Arc<Recording>,
+    path: String,
+    conversation: Option<String>,
+    ending: Ending,
+    /// BLAKE3 of the request's body.
+    request: blake3::Hash,
+    /// Of a request that the gateway refused, only the hash is known.
+    is_left_out: bool,
     /// Made when a call does not ask for the very same bytes.
     digests: Option<Digests>,
     is_used: bool,
@@ -48,7 +56,7 @@ pub(super) struct Asked<'a> {
 /// What becomes of a call.
 pub(super) enum Verdict {
     /// The recording, and its place among all.
-    Recorded(usize, Arc<Recording>),
+    Recorded(usize, Box<Recording>),
     /// It was not recorded, or comes after one that was not.
     Diverged,
 }
@@ -110,16 +118,17 @@ pub enum DivergenceKind {
 }
 
 impl Script {
-    pub(super) fn new(recordings: Vec<Recording>) -> Self {
-        let entry = |recording| Entry { recording: Arc::new(recording), digests: None, is_used: false };
-        Self {
-            entries: recordings.into_iter().map(entry).collect(),
+    pub(super) fn new(mut recordings: Box<dyn Recordings>) -> Result<Self, RecordingError> {
+        let entries = (0..recordings.count()).map(|place| Entry::of(recordings.recording(place)?));
+        Ok(Self {
+            entries: entries.collect::<Result<_, _>>()?,
+            recordings,
             differences: Vec::new(),
             n_differences: 0,
             told: HashSet::new(),
             divergence: None,
             moments: Moments::default(),
-        }
+        })
     }
 
     /// What numbers in tools' outputs are times.
@@ -132,37 +141,48 @@ impl Script {
         if self.divergence.is_some() {
             return Verdict::Diverged;
         }
-        let open = |entry: &Entry| !entry.is_used && entry.recording.path == asked.path;
-        let hash = blake3::hash(asked.body).to_hex();
-        let same = |entry: &Entry| {
-            let Recording { request, request_hash, .. } = &*entry.recording;
-            let is_same =
-                || request_hash.as_ref().map_or(request == asked.body, |own| own.as_str() == hash.as_str());
-            open(entry) && is_same()
-        };
+        self.decide(asked).unwrap_or_else(|error| {
+            self.divergence = Some(unreadable(asked, &error));
+            Verdict::Diverged
+        })
+    }
+
+    fn decide(&mut self, asked: &Asked<'_>) -> Result<Verdict, RecordingError> {
+        let open = |entry: &Entry| !entry.is_used && entry.path == asked.path;
+        let hash = blake3::hash(asked.body);
+        let same = |entry: &Entry| open(entry) && entry.request == hash;
         if let Some(index) = self.entries.iter().position(same) {
             return self.take(index);
         }
         let normal = Normal::of(asked.format, asked.body);
-        let digests = normal.digests();
-        for entry in self.entries.iter_mut().filter(|entry| open(entry)) {
-            entry.digest(asked.format);
-        }
+        let digests = normal.digests(asked.format);
+        self.digest(asked)?;
         let find = |wanted: &dyn Fn(&Digests) -> bool| {
             self.entries.iter().position(|entry| open(entry) && entry.digests.as_ref().is_some_and(wanted))
         };
         let found = find(&|known| *known == digests).or_else(|| find(&|known| known.asks == digests.asks));
         if let Some(index) = found {
-            self.note_outputs(index, asked);
+            self.note_outputs(index, asked)?;
             return self.take(index);
         }
         // Of a refused request only the hash is known: it may be this one, and nothing else is.
-        let refused = |entry: &Entry| open(entry) && entry.recording.request_hash.is_some();
+        let refused = |entry: &Entry| open(entry) && entry.is_left_out;
         if let Some(index) = self.entries.iter().position(refused) {
             return self.take(index);
         }
-        self.divergence = Some(self.diverge(asked, &normal));
-        Verdict::Diverged
+        self.divergence = Some(self.diverge(asked, &normal, &digests)?);
+        Ok(Verdict::Diverged)
+    }
+
+    /// Digests all that a call may be.
+    fn digest(&mut self, asked: &Asked<'_>) -> Result<(), RecordingError> {
+        for (place, entry) in self.entries.iter_mut().enumerate() {
+            if !entry.is_used && entry.path == asked.path && !entry.is_left_out && entry.digests.is_none() {
+                let recording = self.recordings.recording(place)?;
+                entry.digests = Some(Normal::of(asked.format, &recording.request).digests(asked.format));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn is_used(&self, index: usize) -> bool {
@@ -186,16 +206,16 @@ impl Script {
         }
     }
 
-    fn take(&mut self, index: usize) -> Verdict {
-        let entry = &mut self.entries[index];
-        entry.is_used = true;
-        Verdict::Recorded(index, Arc::clone(&entry.recording))
+    fn take(&mut self, index: usize) -> Result<Verdict, RecordingError> {
+        let recording = self.recordings.recording(index)?;
+        self.entries[index].is_used = true;
+        Ok(Verdict::Recorded(index, Box::new(recording)))
     }
 
     /// The tools may have said something else: that is told, once, and the recorded answer is given all the same. They may
     /// differ in less than a request, which must find its answer.
-    fn note_outputs(&mut self, index: usize, asked: &Asked<'_>) {
-        let recording = Arc::clone(&self.entries[index].recording);
+    fn note_outputs(&mut self, index: usize, asked: &Asked<'_>) -> Result<(), RecordingError> {
+        let recording = self.recordings.recording(index)?;
         let recorded = tool_outputs(asked.format, &recording.request);
         for (before, after) in recorded.into_iter().zip(tool_outputs(asked.format, asked.body)) {
             if before == after {
@@ -217,45 +237,47 @@ impl Script {
                 });
             }
         }
+        Ok(())
     }
 
-    fn diverge(&self, asked: &Asked<'_>, normal: &Normal) -> Divergence {
+    fn diverge(
+        &mut self,
+        asked: &Asked<'_>,
+        normal: &Normal,
+        digests: &Digests,
+    ) -> Result<Divergence, RecordingError> {
         let conversation = asked.conversation.map(str::to_owned);
-        let Some(index) = self.expected(asked, normal) else {
+        let Some(index) = self.expected(asked, digests) else {
             let message = "the agent calls the model once more than it did in the recorded run".to_owned();
             let kind = DivergenceKind::CallNotRecorded;
-            return Divergence { kind, conversation, index: None, message, diff: Some(cut(normal.pretty())) };
+            let diff = Some(cut(normal.pretty()));
+            return Ok(Divergence { kind, conversation, index: None, message, diff });
         };
-        let recording = &self.entries[index].recording;
+        let recording = self.recordings.recording(index)?;
         let recorded = Normal::of(asked.format, &recording.request);
         let message = format!(
             "call {} of {} to the model asks something else than the recorded one",
             index + 1,
             self.entries.len()
         );
-        Divergence {
+        Ok(Divergence {
             kind: DivergenceKind::RequestDiffers,
-            conversation: conversation.or_else(|| recording.conversation.clone()),
+            conversation: conversation.or(recording.conversation),
             index: Some(index + 1),
             message,
             diff: Some(unified_diff(&recorded.pretty(), &normal.pretty(), LONGEST_DIFF)),
-        }
+        })
     }
 
     /// The recorded call that a call was most likely meant to be: of its own thread before others, the next one of them.
-    fn expected(&self, asked: &Asked<'_>, normal: &Normal) -> Option<usize> {
+    fn expected(&self, asked: &Asked<'_>, digests: &Digests) -> Option<usize> {
         let open = || {
             let all = self.entries.iter().enumerate();
-            all.filter(|(_, entry)| !entry.is_used && entry.recording.path == asked.path)
+            all.filter(|(_, entry)| !entry.is_used && entry.path == asked.path)
         };
-        let opening = asked.format.wire().opening(&normal.asks);
-        let is_of_thread = |entry: &Entry| match (asked.conversation, entry.recording.conversation.as_deref())
-        {
+        let is_of_thread = |entry: &Entry| match (asked.conversation, entry.conversation.as_deref()) {
             (Some(own), Some(other)) => own == other,
-            _ => {
-                let recorded = Normal::of(asked.format, &entry.recording.request);
-                asked.format.wire().opening(&recorded.asks) == opening
-            }
+            _ => entry.digests.as_ref().is_some_and(|known| known.opening == digests.opening),
         };
         let own = open().find(|(_, entry)| is_of_thread(entry));
         own.or_else(|| open().next()).map(|(index, _)| index)
@@ -263,7 +285,7 @@ impl Script {
 
     /// A call that was given up before it was answered need not be made again.
     fn unasked(&self) -> Option<Divergence> {
-        let was_answered = |entry: &Entry| entry.recording.ending != Ending::CallerLeft;
+        let was_answered = |entry: &Entry| entry.ending != Ending::CallerLeft;
         let mut left =
             self.entries.iter().enumerate().filter(|(_, entry)| !entry.is_used && was_answered(entry));
         let (index, entry) = left.next()?;
@@ -273,7 +295,7 @@ impl Script {
         };
         Some(Divergence {
             kind: DivergenceKind::CallNotMade,
-            conversation: entry.recording.conversation.clone(),
+            conversation: entry.conversation.clone(),
             index: Some(index + 1),
             message: format!(
                 "recorded call {} of {} was not made again{more}",
@@ -286,10 +308,25 @@ impl Script {
 }
 
 impl Entry {
-    fn digest(&mut self, format: Format) {
-        if self.digests.is_none() {
-            self.digests = Some(Normal::of(format, &self.recording.request).digests());
-        }
+    fn of(recording: Recording) -> Result<Self, RecordingError> {
+        let request = match &recording.request_hash {
+            Some(hash) => blake3::Hash::from_hex(hash.as_str())
+                .map_err(|_| RecordingError::Damaged("the hash of its request cannot be read"))?,
+            None => blake3::hash(&recording.request),
+        };
+        let is_left_out = recording.request_hash.is_some();
+        let Recording { path, conversation, ending, .. } = recording;
+        Ok(Self { path, conversation, ending, request, is_left_out, digests: None, is_used: false })
+    }
+}
+
+fn unreadable(asked: &Asked<'_>, error: &RecordingError) -> Divergence {
+    Divergence {
+        kind: DivergenceKind::CallNotRecorded,
+        conversation: asked.conversation.map(str::to_owned),
+        index: None,
+        message: error.to_string(),
+        diff: None,
     }
 }
 

@@ -39,7 +39,7 @@ async fn a_recorded_answer_is_given_byte_for_byte_and_costs_what_it_did_in_every
         let recording = Recording::decode(&Recording::encode(&exchange)).expect("a recording");
         assert_eq!((recording.ending, recording.response.is_empty()), (Ending::Complete, false));
 
-        let playback = Playback::new(vec![recording]);
+        let playback = Playback::new(vec![recording]).expect("they are read");
         bench.gateway = bench.gateway.replaying(playback.clone());
         let again = bench.connect().await.post(path, request).await;
         assert_eq!(again, first, "{format:?}");
@@ -54,7 +54,7 @@ async fn an_answer_that_is_held_back_comes_when_it_is_let_go() {
     let mut bench = Bench::with_demo();
     bench.connect().await.post("/v1/messages", crate::support::request()).await;
     let recording = Recording::decode(&Recording::encode(&bench.ended().await)).expect("a recording");
-    let playback = Playback::new(vec![recording]);
+    let playback = Playback::new(vec![recording]).expect("they are read");
     playback.hold(0);
     bench.gateway = bench.gateway.replaying(playback.clone());
     let mut client = bench.connect().await;
@@ -77,7 +77,7 @@ async fn a_call_that_was_not_recorded_is_refused_and_no_provider_hears_of_it() {
     // Were it called, it would answer nothing, and the test would hang.
     let provider = Provider::start().await;
     let mut bench = Bench::with_provider(&provider);
-    let playback = Playback::new(Vec::new());
+    let playback = Playback::new(Vec::new()).expect("they are read");
     bench.gateway = bench.gateway.replaying(playback.clone());
     let answer = bench.connect().await.post("/v1/messages", crate::support::request()).await;
     assert_eq!(answer.status, 400);
@@ -93,7 +93,8 @@ async fn an_answer_that_was_never_finished_is_not_finished_in_the_replay_either(
     let begun = whole.response.slice(..40);
     let recorded = |ending| Recording { ending, response: begun.clone(), ..whole.clone() };
 
-    bench.gateway = bench.gateway.replaying(Playback::new(vec![recorded(Ending::Broken)]));
+    bench.gateway =
+        bench.gateway.replaying(Playback::new(vec![recorded(Ending::Broken)]).expect("they are read"));
     let body = Bytes::from_static(crate::support::request().as_bytes());
     let mut client = bench.connect().await;
     let answer = client.begin(Method::POST, "/v1/messages", &[], body.clone()).await;
@@ -101,7 +102,8 @@ async fn an_answer_that_was_never_finished_is_not_finished_in_the_replay_either(
     assert!(answer.whole().await.is_err(), "it breaks off");
     assert_eq!(bench.ended().await.ending, Ending::Broken);
 
-    bench.gateway = bench.gateway.replaying(Playback::new(vec![recorded(Ending::CallerLeft)]));
+    bench.gateway =
+        bench.gateway.replaying(Playback::new(vec![recorded(Ending::CallerLeft)]).expect("they are read"));
     let mut client = bench.connect().await;
     let mut answer = client.begin(Method::POST, "/v1/messages", &[], body).await;
     assert_eq!(answer.piece().await.expect("a piece").expect("bytes"), begun);
@@ -117,7 +119,7 @@ async fn a_call_that_was_refused_is_said_to_be_refused_again() {
     let exchange = bench.ended().await;
     assert_eq!(exchange.refusal, Some(RefusalKind::Invalid));
     let recording = Recording::decode(&Recording::encode(&exchange)).expect("a recording");
-    bench.gateway = bench.gateway.replaying(Playback::new(vec![recording]));
+    bench.gateway = bench.gateway.replaying(Playback::new(vec![recording]).expect("they are read"));
     bench.connect().await.post("/v1/messages", "no json").await;
     assert_eq!(bench.ended().await.refusal, exchange.refusal);
 }

@@ -17,7 +17,7 @@ use super::SessionManager;
 use crate::{
     api::{MessagePart, Messages, Records, SessionDetail, SessionError},
     recorder::RecordError,
-    recordings::{LoadError, Reader},
+    recordings::{LoadError, Shelf},
     spaces,
     views::{self, Current, Source, TRIES},
 };
@@ -115,7 +115,9 @@ impl Records for SessionManager {
             return Ok(bytes);
         }
         let space = spaces::of_calls(&record.partition, session);
-        Reader::new(blobs, &space).whole(hash).await.map_err(|error| match error {
+        let mut shelf = Shelf::new(&self.shared.options.directory);
+        let fetched = shelf.fetch(blobs, &space, hash).await;
+        fetched.and_then(|()| shelf.whole(hash)).map_err(|error| match error {
             LoadError::Gone(_) => SessionError::not_found("blob", hash),
             error => SessionError::internal("read the recording", error),
         })

@@ -10,7 +10,7 @@ use warren_domain::{BlobHash, ModelCalled, Partition, RunId, Timestamp, Usage};
 use warren_models::{Ending, Exchange, Recording};
 use warren_store::{Blobs, ReadError};
 
-use super::{Allowed, LoadError, MAX_RECENT_RECORDINGS, Reader, Recordings, StoreError, kept_for};
+use super::{Allowed, LoadError, MAX_RECENT_RECORDINGS, Recordings, Shelf, StoreError, kept_for};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -64,6 +64,7 @@ impl Blobs for MemoryBlobs {
 
 /// A session whose agent sends its whole conversation with every call.
 struct Session {
+    directory: tempfile::TempDir,
     blobs: MemoryBlobs,
     space: Partition,
     recordings: Recordings,
@@ -76,10 +77,12 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
         Self {
+            recordings: Recordings::new(directory.path().to_owned()),
+            directory,
             blobs: MemoryBlobs::default(),
             space: Partition::from("a#calls-b"),
-            recordings: Recordings::default(),
             stored: Vec::new(),
             conversation: noise("system", 10_000),
             n_new: 10_000,
@@ -105,8 +108,14 @@ impl Session {
         }
     }
 
+    fn shelf(&self) -> Shelf {
+        Shelf::new(self.directory.path())
+    }
+
     async fn read(&self, n: usize) -> Result<Recording, LoadError> {
-        Reader::new(&self.blobs, &self.space).read(&self.stored[n]).await
+        let mut shelf = self.shelf();
+        shelf.fetch(&self.blobs, &self.space, &self.stored[n]).await?;
+        shelf.recording(&self.stored[n])
     }
 }
 
@@ -159,11 +168,15 @@ async fn recordings_of_300_calls_in_60_runs_take_bytes_in_proportion_to_what_is_
     let n_reads = session.blobs.take_reads();
     assert!(n_reads < 64, "{n_reads} blobs read for one recording");
 
-    let mut reader = Reader::new(&session.blobs, &session.space);
+    let mut shelf = session.shelf();
     for hash in &session.stored {
-        reader.read(hash).await.expect("a recording");
+        shelf.fetch(&session.blobs, &session.space, hash).await.expect("it is there");
     }
     assert_eq!(session.blobs.take_reads(), 300, "each blob is read once");
+    for (n, hash) in session.stored.iter().enumerate().rev().chain([(7, &session.stored[7])]) {
+        let whole = shelf.recording(hash).expect("a recording");
+        assert_eq!(whole.response, noise(&format!("answer {n}"), 400).as_bytes(), "recording {n}");
+    }
 }
 
 #[tokio::test]

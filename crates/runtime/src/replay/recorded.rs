@@ -1,13 +1,13 @@
 //! What is known of a run that is to be replayed.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::Path};
 
 use serde_json::Value;
 use warren_domain::{
-    ApprovalId, ApprovalRequest, ApprovalResolution, ErrorCode, Event, EventBody, Resolution, RunId,
-    is_recording_limit,
+    ApprovalId, ApprovalRequest, ApprovalResolution, BlobHash, ErrorCode, Event, EventBody, Resolution,
+    RunId, is_recording_limit,
 };
-use warren_models::{Recording, RefusalKind};
+use warren_models::{Recording, RecordingError, Recordings, RefusalKind};
 use warren_store::{RunRecord, SessionRecord, Store, VersionRecord};
 
 use super::{
@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     recorder::for_each_event,
-    recordings::{LoadError, Reader},
+    recordings::{LoadError, Shelf},
+    session::chain,
     spaces,
 };
 
@@ -30,7 +31,6 @@ pub(super) struct Recorded {
     pub(super) run: RunRecord,
     /// Its entries of the log.
     pub(super) events: Vec<Event>,
-    pub(super) recordings: Vec<Recording>,
     /// What it asked people, and what they answered.
     pub(super) approvals: Vec<(ApprovalRequest, Option<ApprovalResolution>)>,
     /// What was said into it while it went on.
@@ -46,7 +46,13 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    pub(super) async fn load(store: &Store, session: SessionRecord, run: RunId) -> Result<Self, Failure> {
+    /// Reads it, and the recordings of its calls, which are put into a temporary file in `directory`.
+    pub(super) async fn load(
+        store: &Store,
+        session: SessionRecord,
+        run: RunId,
+        directory: &Path,
+    ) -> Result<(Self, RecordedCalls), Failure> {
         let id = session.session_id;
         let read = |error| Failure::internal("read what was recorded", &error);
         let found = store.runs.run(id, run).await.map_err(read)?;
@@ -58,7 +64,7 @@ impl Recorded {
             .map_err(|error| Failure::internal("read the log", &error))?;
         let options_are_guessed = log.options.is_none() && log.changed_since;
         let Log { events, options, asked, .. } = log;
-        let recordings = recordings(store, &session, &events).await?;
+        let mut calls = calls(store, &session, &events, directory).await?;
         let mut session = session;
         session.options = without_budget(options.unwrap_or(session.options));
         let version = match run.version {
@@ -66,8 +72,10 @@ impl Recorded {
             None => None,
         };
         let base = store.versions.version(id, run.base_version.unwrap_or_default()).await.map_err(read)?;
-        let (told, n_unheard) = told(run.run_id, &events, &recordings);
-        Ok(Self {
+        let told = told(run.run_id, &events, &mut calls);
+        let (told, n_unheard) =
+            told.map_err(|error| Failure::new(ErrorCode::RecordingExpired, error.to_string()))?;
+        let recorded = Self {
             told,
             stop: StopPoint::of(&events),
             notes: notes(n_unheard, options_are_guessed),
@@ -75,10 +83,10 @@ impl Recorded {
             session,
             run,
             events,
-            recordings,
             base,
             version,
-        })
+        };
+        Ok((recorded, calls))
     }
 }
 
@@ -174,42 +182,78 @@ fn without_budget(mut options: Value) -> Value {
     options
 }
 
-async fn recordings(
+/// The recorded calls of a run.
+pub(super) struct RecordedCalls {
+    shelf: Shelf,
+    calls: Vec<RecordedCall>,
+}
+
+/// A call, and what the log knows better than its recording.
+struct RecordedCall {
+    recording: BlobHash,
+    thread: Option<String>,
+    model: String,
+    is_over_budget: bool,
+}
+
+impl Recordings for RecordedCalls {
+    fn count(&self) -> usize {
+        self.calls.len()
+    }
+
+    fn recording(&mut self, place: usize) -> Result<Recording, RecordingError> {
+        let missing = RecordingError::Damaged("there is no such recording");
+        let call = self.calls.get(place).ok_or(missing)?;
+        let recording = self.shelf.recording(&call.recording).map_err(|error| match error {
+            LoadError::Damaged(error) => error,
+            error => RecordingError::Unread(chain(&error)),
+        })?;
+        // Recordings of the first versions do not say that the budget was spent, but what it led to does.
+        let spent =
+            (call.is_over_budget && recording.status == BUDGET_SPENT).then_some(RefusalKind::BudgetSpent);
+        Ok(Recording {
+            conversation: recording.conversation.or_else(|| call.thread.clone()),
+            refusal: recording.refusal.or(spent),
+            // The log says who really answered.
+            model: call.model.clone(),
+            ..recording
+        })
+    }
+}
+
+async fn calls(
     store: &Store,
     session: &SessionRecord,
     events: &[Event],
-) -> Result<Vec<Recording>, Failure> {
-    let mut all = Vec::new();
+    directory: &Path,
+) -> Result<RecordedCalls, Failure> {
     let is_over_budget = events
         .iter()
         .any(|event| matches!(&event.body, EventBody::RunFailed { code: ErrorCode::BudgetExceeded, .. }));
     let space = spaces::of_calls(&session.partition, session.session_id);
-    let mut reader = Reader::new(store.blobs.as_ref(), &space);
+    let (mut shelf, mut calls) = (Shelf::new(directory), Vec::new());
     for event in events {
         let EventBody::ModelCalled(called) = &event.body else { continue };
-        let number = all.len() + 1;
+        let number = calls.len() + 1;
         let gone = |why: &str| {
             let message = format!("call {number} of the run to the model cannot be replayed: {why}");
             Failure::new(ErrorCode::RecordingExpired, message)
         };
         let hash = called.recording.as_ref().ok_or_else(|| gone(&not_recorded(events)))?;
-        let recording = reader.read(hash).await.map_err(|error| match error {
+        let fetched = shelf.fetch(store.blobs.as_ref(), &space, hash).await;
+        fetched.map_err(|error| match error {
             LoadError::Gone(_) => gone("its recording is not kept any more (`retention.recordings_days`)"),
             LoadError::Damaged(error) => gone(&error.to_string()),
-            LoadError::Read(error) => Failure::internal("read a recording", &error),
+            error => Failure::internal("read a recording", &error),
         })?;
-        let thread = (!event.conversation_id.is_main()).then(|| event.conversation_id.0.clone());
-        // Recordings of the first versions do not say that the budget was spent, but what it led to does.
-        let spent = (is_over_budget && recording.status == BUDGET_SPENT).then_some(RefusalKind::BudgetSpent);
-        all.push(Recording {
-            conversation: recording.conversation.clone().or(thread),
-            refusal: recording.refusal.or(spent),
-            // The log says who really answered.
+        calls.push(RecordedCall {
+            recording: hash.clone(),
+            thread: (!event.conversation_id.is_main()).then(|| event.conversation_id.0.clone()),
             model: called.model.clone(),
-            ..recording
+            is_over_budget,
         });
     }
-    Ok(all)
+    Ok(RecordedCalls { shelf, calls })
 }
 
 /// Why a call of these events has no recording.

@@ -16,7 +16,7 @@ use super::{
     compare::{Circumstances, Comparison, compare},
     driver::{Driven, Driver},
     files::ComparedFiles,
-    recorded::Recorded,
+    recorded::{Recorded, RecordedCalls},
     scratch::Scratch,
 };
 use crate::{options::Shared, spaces};
@@ -69,9 +69,10 @@ impl Job {
         if self.cancel.is_cancelled() {
             return Err(ended());
         }
-        let recorded = Recorded::load(&self.shared.parts.store, self.session.clone(), run).await?;
+        let (store, directory) = (&self.shared.parts.store, &self.shared.options.directory);
+        let (recorded, calls) = Recorded::load(store, self.session.clone(), run, directory).await?;
         let moments = self.moments(&recorded);
-        let playback = Playback::new(recorded.recordings.clone()).at(moments.clone());
+        let playback = playback(calls).await?.at(moments.clone());
         let scratch = Scratch::make(&self.shared, self.id(), &recorded, &playback).await?;
         let driver = Driver::new(&scratch, &recorded, &playback, &self.tape, &self.live);
         let driven = self.cancel.run_until_cancelled(driver.drive()).await;
@@ -146,6 +147,16 @@ impl Job {
             }
         }
     }
+}
+
+/// Looks at every recording, on a thread where nobody waits for it.
+async fn playback(calls: RecordedCalls) -> Result<Playback, Failure> {
+    let made = tokio::task::spawn_blocking(move || Playback::new(calls)).await;
+    let made = made.map_err(|panicked| Failure::internal("read the recordings", &panicked))?;
+    made.map_err(|error| {
+        let message = format!("a call of the run to the model cannot be replayed: {error}");
+        Failure::new(ErrorCode::RecordingExpired, message)
+    })
 }
 
 fn ended() -> Failure {

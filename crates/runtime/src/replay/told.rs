@@ -6,7 +6,7 @@
 use memchr::memmem::Finder;
 use warren_agents::Prompt;
 use warren_domain::{Block, BlockId, Content, ContentPart, Event, EventBody, RunId};
-use warren_models::Recording;
+use warren_models::{Recording, RecordingError, Recordings};
 
 /// A message that came while a run went on.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,22 +19,65 @@ pub(super) struct Told {
 }
 
 /// All of them in order, and how many the model never heard of.
-pub(super) fn told(run: RunId, events: &[Event], recordings: &[Recording]) -> (Vec<Told>, usize) {
+pub(super) fn told(
+    run: RunId,
+    events: &[Event],
+    recordings: &mut dyn Recordings,
+) -> Result<(Vec<Told>, usize), RecordingError> {
+    let prompts = prompts(run, events);
+    if prompts.is_empty() {
+        return Ok((Vec::new(), 0));
+    }
+    let calls = look_for(&prompts, recordings)?;
     let (mut told, mut n_unheard): (Vec<Told>, usize) = (Vec::new(), 0);
-    let mut n_blocks = 0;
-    for event in events {
-        n_blocks += usize::from(matches!(event.body, EventBody::BlockStart { .. }));
-        let Some(prompt) = said_into(run, event) else { continue };
+    for (number, (prompt, n_blocks)) in prompts.into_iter().enumerate() {
         let n_earlier = told.iter().filter(|other| other.prompt.content == prompt.content).count();
-        match carried_by(&prompt.content, recordings).into_iter().nth(n_earlier) {
-            Some(place) => {
-                let before_end = call_before(place, recordings);
-                told.push(Told { prompt, before_end, n_blocks });
-            }
+        match carried_by(number, &calls).into_iter().nth(n_earlier) {
+            Some(place) => told.push(Told { prompt, before_end: call_before(place, &calls), n_blocks }),
             None => n_unheard += 1,
         }
     }
-    (told, n_unheard)
+    Ok((told, n_unheard))
+}
+
+/// The messages, and how many blocks had begun before each.
+fn prompts(run: RunId, events: &[Event]) -> Vec<(Prompt, usize)> {
+    let mut n_blocks = 0;
+    let prompt = |event: &Event| {
+        n_blocks += usize::from(matches!(event.body, EventBody::BlockStart { .. }));
+        said_into(run, event).map(|prompt| (prompt, n_blocks))
+    };
+    events.iter().filter_map(prompt).collect()
+}
+
+/// What is looked at of a recording.
+struct Call {
+    conversation: Option<String>,
+    path: String,
+    /// How often its request has the words of each message: between quotes, and anywhere.
+    counts: Vec<[usize; 2]>,
+}
+
+/// Reads every recording once.
+fn look_for(
+    prompts: &[(Prompt, usize)],
+    recordings: &mut dyn Recordings,
+) -> Result<Vec<Call>, RecordingError> {
+    let words = prompts.iter().map(|(prompt, _)| words(&prompt.content));
+    let finders: Vec<Option<[Finder<'static>; 2]>> = words
+        .map(|words| {
+            words.map(|words| [format!("\"{words}\""), words].map(|it| Finder::new(&it).into_owned()))
+        })
+        .collect();
+    let n_calls = recordings.count();
+    let look = |place| {
+        let Recording { conversation, path, request, .. } = recordings.recording(place)?;
+        let count = |finder: &Finder<'_>| finder.find_iter(&request).count();
+        let counts =
+            finders.iter().map(|finders| finders.as_ref().map_or([0; 2], |both| both.each_ref().map(count)));
+        Ok(Call { conversation, path, counts: counts.collect() })
+    };
+    (0..n_calls).map(look).collect()
 }
 
 /// The message that an entry of the log shows, if it is not the one that the run began with.
@@ -47,26 +90,22 @@ fn said_into(run: RunId, event: &Event) -> Option<Prompt> {
     is_ours.then(|| Prompt { message: id.clone(), content: content.clone() })
 }
 
-/// The calls that were the first to carry a message: one for each time that it was said.
-fn carried_by(content: &Content, recordings: &[Recording]) -> Vec<usize> {
-    let Some(words) = words(content) else { return Vec::new() };
-    // Most agents pass a message on as it is; some put words around it.
-    let quoted = first_with(&format!("\"{words}\""), recordings);
-    if quoted.is_empty() { first_with(&words, recordings) } else { quoted }
+/// The calls that were the first to carry a message: one for each time that it was said. Most agents pass a message on as it
+/// is; some put words around it.
+fn carried_by(number: usize, calls: &[Call]) -> Vec<usize> {
+    let quoted = first_with(|call| call.counts[number][0], calls);
+    if quoted.is_empty() { first_with(|call| call.counts[number][1], calls) } else { quoted }
 }
 
-/// The calls whose requests have `words` more often than the one before in their thread, each as often as that is more. If
+/// The calls whose requests have words more often than the one before in their thread, each as often as that is more. If
 /// there is none and the first call has them, it was said before every call.
-fn first_with(words: &str, recordings: &[Recording]) -> Vec<usize> {
-    let finder = Finder::new(words);
-    let counts: Vec<usize> =
-        recordings.iter().map(|recording| finder.find_iter(&recording.request).count()).collect();
+fn first_with(count: impl Fn(&Call) -> usize, calls: &[Call]) -> Vec<usize> {
     let more = |place: usize| {
-        let before = previous(place, recordings)?;
-        Some(std::iter::repeat_n(place, counts[place].saturating_sub(counts[before])))
+        let before = previous(place, calls)?;
+        Some(std::iter::repeat_n(place, count(&calls[place]).saturating_sub(count(&calls[before]))))
     };
-    let later: Vec<usize> = (0..recordings.len()).filter_map(more).flatten().collect();
-    if later.is_empty() && counts.first().is_some_and(|count| *count > 0) { vec![0] } else { later }
+    let later: Vec<usize> = (0..calls.len()).filter_map(more).flatten().collect();
+    if later.is_empty() && calls.first().is_some_and(|first| count(first) > 0) { vec![0] } else { later }
 }
 
 /// The longest text of a message, as requests have it between quotes.
@@ -88,17 +127,17 @@ fn words(content: &Content) -> Option<String> {
 }
 
 /// The call of the same thread before the one at `place`.
-fn previous(place: usize, recordings: &[Recording]) -> Option<usize> {
-    let own = &recordings[place];
+fn previous(place: usize, calls: &[Call]) -> Option<usize> {
+    let own = &calls[place];
     (0..place).rev().find(|before| {
-        let other = &recordings[*before];
+        let other = &calls[*before];
         other.conversation == own.conversation && other.path == own.path
     })
 }
 
 /// The call whose answer must not end before the message is there.
-fn call_before(place: usize, recordings: &[Recording]) -> Option<usize> {
-    previous(place, recordings).or(place.checked_sub(1))
+fn call_before(place: usize, calls: &[Call]) -> Option<usize> {
+    previous(place, calls).or(place.checked_sub(1))
 }
 
 #[cfg(test)]
@@ -139,14 +178,14 @@ mod tests {
         let (own, _) = said(BlockId::of_message(run).as_str(), "say \"hello\"");
         let (event, prompt) = said("msg-2", "say \"hello\" ");
         let (unheard, _) = said("msg-3", "too late");
-        let recordings = [
+        let mut recordings = vec![
             asked(None, r#"["say \"hello\""]"#),
             asked(Some("other"), r#"["helper"]"#),
             asked(None, r#"["say \"hello\"", "tool", "say \"hello\""]"#),
             asked(None, r#"["say \"hello\"", "tool", "say \"hello\"", "more"]"#),
         ];
         // The run's own message has the same words: the third call has them twice.
-        let (found, n_unheard) = told(run, &[own, event, unheard], &recordings);
+        let (found, n_unheard) = told(run, &[own, event, unheard], &mut recordings).expect("they are read");
         assert_eq!((found, n_unheard), (vec![Told { prompt, before_end: Some(0), n_blocks: 0 }], 1));
     }
 
@@ -155,12 +194,12 @@ mod tests {
         let run = Env::system().run_id();
         let ((first, early), (second, _), (third, _)) =
             (said("msg-1", "early"), said("msg-2", "go on"), said("msg-3", "go on"));
-        let recordings = [
+        let mut recordings = vec![
             asked(None, r#"["early"]"#),
             asked(None, r#"["early", "sent: go on, please"]"#),
             asked(None, r#"["early", "sent: go on, please", "sent: go on, please"]"#),
         ];
-        let (found, n_unheard) = told(run, &[first, second, third], &recordings);
+        let (found, n_unheard) = told(run, &[first, second, third], &mut recordings).expect("they are read");
         let places: Vec<_> = found.iter().map(|told| told.before_end).collect();
         assert_eq!((places, n_unheard), (vec![None, Some(0), Some(1)], 0));
         assert_eq!(found[0].prompt, early);

@@ -157,7 +157,8 @@ fn lane_resumed_from_its_chain_goes_on_where_it_was() {
     shelf.lanes = Lanes::default();
     let (request, answer, new) = conversation.next();
     assert!(!shelf.lanes.has_lane_for(request.as_bytes()));
-    shelf.lanes.resume(Lane::of_chain(chain).expect("a lane"));
+    let lane = Lane::of_chain(chain.into_iter().map(Ok::<_, std::convert::Infallible>));
+    shelf.lanes.resume(lane.expect("a chain").expect("a lane"));
     assert!(shelf.lanes.has_lane_for(request.as_bytes()));
     let n_stored = shelf.store(&request, &answer);
     assert!(n_stored <= new, "{n_stored} bytes stored for {new} new ones");

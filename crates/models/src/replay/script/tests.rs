@@ -66,6 +66,10 @@ fn responses(system: &str, user: &str, outputs: &[&str]) -> Value {
     json!({"model": "m", "instructions": system, "input": input, "prompt_cache_key": "k"})
 }
 
+fn script_of(recordings: Vec<Recording>) -> Script {
+    Script::new(Box::new(recordings)).expect("they are read")
+}
+
 fn recording(path: &str, request: &Value, answer: &str) -> Recording {
     Recording {
         conversation: None,
@@ -83,7 +87,8 @@ fn recording(path: &str, request: &Value, answer: &str) -> Recording {
 
 impl Dialect {
     fn script(&self, recorded: &[(Value, &str)]) -> Script {
-        Script::new(recorded.iter().map(|(request, answer)| recording(self.path, request, answer)).collect())
+        let recorded = recorded.iter().map(|(request, answer)| recording(self.path, request, answer));
+        script_of(recorded.collect())
     }
 
     /// The recorded answer, or `None` if there is none.
@@ -235,7 +240,7 @@ fn a_divergence_is_shown_against_the_next_call_of_its_own_thread() {
         conversation: Some(thread.to_owned()),
         ..recording(dialect.path, &anthropic(thread, "hi", &[]), thread)
     };
-    let mut script = Script::new(vec![named("main"), named("sub-1")]);
+    let mut script = script_of(vec![named("main"), named("sub-1")]);
     assert_eq!(dialect.ask_in(&mut script, Some("sub-1"), &anthropic("new", "hi", &[])), None);
     let divergence = script.report().divergence.expect("it diverged");
     assert_eq!((divergence.index, divergence.conversation.as_deref()), (Some(2), Some("sub-1")));
@@ -248,9 +253,9 @@ fn a_recorded_call_that_is_not_made_is_named_unless_it_was_given_up() {
         ending: Ending::CallerLeft,
         ..recording(dialect.path, &anthropic("title", "x", &[]), "")
     };
-    let script = Script::new(vec![left.clone()]);
+    let script = script_of(vec![left.clone()]);
     assert_eq!(script.report().unasked, None);
-    let script = Script::new(vec![left, recording(dialect.path, &anthropic("s", "x", &[]), "1")]);
+    let script = script_of(vec![left, recording(dialect.path, &anthropic("s", "x", &[]), "1")]);
     let unasked = script.report().unasked.expect("a call is missing");
     assert_eq!((unasked.kind, unasked.index), (DivergenceKind::CallNotMade, Some(2)));
 }
@@ -258,7 +263,7 @@ fn a_recorded_call_that_is_not_made_is_named_unless_it_was_given_up() {
 #[test]
 fn a_request_that_is_no_json_is_compared_as_text() {
     let dialect = &DIALECTS[0];
-    let mut script = Script::new(vec![Recording {
+    let mut script = script_of(vec![Recording {
         request: Bytes::from_static(b"not json at 2026-11-16"),
         ..recording(dialect.path, &json!({}), "refused")
     }]);
@@ -312,7 +317,7 @@ fn refused_call_is_matched_by_the_hash_of_its_request_and_else_by_its_order() {
             ..recording(dialect.path, request, answer)
         }
     };
-    let mut script = Script::new(vec![refused(&first, "one"), refused(&second, "two")]);
+    let mut script = script_of(vec![refused(&first, "one"), refused(&second, "two")]);
     let mut ask = |request: &Value| {
         let body = request.to_string();
         let asked =
