@@ -135,3 +135,54 @@ impl Shelf {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use warren_domain::{BlobHash, Timestamp};
+    use warren_models::{Packed, Place};
+
+    use super::{MAX_HELD_BYTES, Shelf, Stored};
+
+    /// Bytes that do not compress.
+    fn noise(seed: usize, n_bytes: usize) -> Vec<u8> {
+        let mut bytes = vec![0; n_bytes];
+        blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof().fill(&mut bytes);
+        bytes
+    }
+
+    fn hash(n: u32) -> BlobHash {
+        BlobHash(blake3::hash(&n.to_le_bytes()).to_hex().to_string())
+    }
+
+    /// A chain of recordings of which each repeats 2 MiB and says something of its own.
+    fn chain(shelf: &mut Shelf, n_links: u32) -> Vec<Bytes> {
+        let common = noise(0, 2 << 20);
+        let whole = |n: u32| [common.clone(), n.to_string().into_bytes()].concat();
+        for n in 0..n_links {
+            let place = Place { n, since: Timestamp::from_millis(0) };
+            let base = place.base();
+            let (base_hash, base_whole) = (base.map(hash), base.map(whole));
+            let packed = Packed::pack(place, base_hash.as_ref().zip(base_whole.as_deref()), &whole(n));
+            let at = shelf.file.append(&packed.expect("packed")).expect("written");
+            shelf.stored.insert(hash(n), Stored { at, packed: Some((place, base_hash)) });
+        }
+        (0..n_links).map(|n| Bytes::from(whole(n))).collect()
+    }
+
+    #[test]
+    fn whole_recordings_are_read_in_any_order_and_few_of_them_are_held() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut shelf = Shelf::new(directory.path());
+        let wholes = chain(&mut shelf, 40);
+        let backwards = (0..40).rev().chain([3, 39, 32, 31, 0]);
+        for n in (0..40).chain(backwards) {
+            let read = shelf.whole(&hash(n)).expect("it is read");
+            assert_eq!(read, wholes[n as usize], "recording {n}");
+            let n_held: usize = shelf.held.iter().map(|(_, whole)| whole.len()).sum();
+            assert!(n_held <= MAX_HELD_BYTES, "{n_held} bytes are held after recording {n}");
+        }
+        let lane = shelf.lane(&hash(39)).expect("it is read");
+        assert!(lane.is_none(), "noise is no recording, so nothing continues it");
+    }
+}
