@@ -20,9 +20,12 @@ pub struct Usage {
     /// Output tokens spent on thinking, where the provider tells.
     #[serde(skip_serializing_if = "is_zero")]
     pub thinking_tokens: u64,
-    /// All of the above that are billed: input, output and cache.
+    /// Estimated tokens of calls whose provider did not report all that they used. Part of the total and of no other field.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub estimated_tokens: u64,
+    /// All of the above that are billed: input, output, cache, and estimated tokens.
     pub total_tokens: u64,
-    /// Cost in US dollars, by the price table.
+    /// Cost in US dollars, by the price table. Includes the cost of estimated tokens.
     #[serde(rename = "costUSD")]
     pub cost_usd: f64,
     /// The model, or `None` when several took part.
@@ -43,16 +46,24 @@ impl Usage {
         self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
         self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
         self.thinking_tokens = self.thinking_tokens.saturating_add(other.thinking_tokens);
+        self.estimated_tokens = self.estimated_tokens.saturating_add(other.estimated_tokens);
         self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
         self.cost_usd += other.cost_usd;
+    }
+
+    /// Adds tokens that no provider reported, with their cost.
+    pub fn add_estimate(&mut self, tokens: u64, cost_usd: f64) {
+        self.estimated_tokens = self.estimated_tokens.saturating_add(tokens);
+        self.total_tokens = self.total_tokens.saturating_add(tokens);
+        self.cost_usd += cost_usd;
     }
 
     /// Sets the total from its parts.
     #[must_use]
     pub fn totalled(mut self) -> Self {
-        self.total_tokens = [self.output_tokens, self.cache_read_tokens, self.cache_write_tokens]
-            .into_iter()
-            .fold(self.input_tokens, u64::saturating_add);
+        let parts =
+            [self.output_tokens, self.cache_read_tokens, self.cache_write_tokens, self.estimated_tokens];
+        self.total_tokens = parts.into_iter().fold(self.input_tokens, u64::saturating_add);
         self
     }
 }
@@ -76,5 +87,22 @@ mod tests {
         assert_eq!(sum, of("a", 1));
         sum.add(&of("b", 2));
         assert_eq!(sum, Usage { input_tokens: 3, total_tokens: 3, ..Usage::default() });
+    }
+
+    #[test]
+    fn estimated_tokens_are_part_of_the_total_and_shown_apart() {
+        let mut sum = Usage { input_tokens: 3, output_tokens: 4, ..Usage::default() }.totalled();
+        sum.add_estimate(10, 0.5);
+        let expected = Usage {
+            input_tokens: 3,
+            output_tokens: 4,
+            estimated_tokens: 10,
+            total_tokens: 17,
+            cost_usd: 0.5,
+            ..Usage::default()
+        };
+        assert_eq!((&sum, sum.clone().totalled()), (&expected, expected.clone()));
+        let exact = serde_json::to_string(&Usage::default()).expect("usage is JSON");
+        assert!(!exact.contains("estimated"), "{exact}");
     }
 }

@@ -44,6 +44,7 @@ fn spent(usage: &Usage) {
         ("output", usage.output_tokens),
         ("cache_read", usage.cache_read_tokens),
         ("cache_write", usage.cache_write_tokens),
+        ("estimated", usage.estimated_tokens),
     ] {
         metrics::counter!("warren_model_tokens_total", "kind" => kind).increment(tokens);
     }

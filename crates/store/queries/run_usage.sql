@@ -10,6 +10,7 @@ SELECT CASE $1 WHEN 'day' THEN CAST(runs.ended_at / 86400000 AS TEXT)
        CAST(sum(runs.cache_read_tokens) AS BIGINT) AS cache_read_tokens,
        CAST(sum(runs.cache_write_tokens) AS BIGINT) AS cache_write_tokens,
        CAST(sum(runs.thinking_tokens) AS BIGINT) AS thinking_tokens,
+       CAST(sum(runs.estimated_tokens) AS BIGINT) AS estimated_tokens,
        CAST(sum(runs.total_tokens) AS BIGINT) AS total_tokens,
        sum(runs.cost_usd) AS cost_usd,
        CASE WHEN count(DISTINCT coalesce(runs.model, '')) = 1 THEN max(runs.model) END AS model

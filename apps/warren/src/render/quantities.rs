@@ -33,6 +33,9 @@ pub(crate) fn usage_line(usage: &Usage, cost_usd: f64) -> String {
     let input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
     let mut parts =
         vec![format!("{} tokens in", grouped(input)), format!("{} out", grouped(usage.output_tokens))];
+    if usage.estimated_tokens > 0 {
+        parts.push(format!("{} estimated", grouped(usage.estimated_tokens)));
+    }
     let model = usage.model.as_deref();
     if model.is_some_and(|model| model.starts_with(DEMO)) {
         parts.push("demo model".to_owned());

@@ -133,6 +133,7 @@ pub fn usage(tokens: u64) -> Usage {
         cache_read_tokens: 3 * tokens,
         cache_write_tokens: 4 * tokens,
         thinking_tokens: tokens,
+        estimated_tokens: 5 * tokens,
         total_tokens: 0,
         cost_usd: 0.25,
         model: Some("some-model".to_owned()),

@@ -35,6 +35,11 @@ macro_rules! steps {
             ),
             (11, "storage", include_str!(concat!("../../migrations/", $directory, "/0011_storage.sql"))),
             (12, "log bytes", include_str!(concat!("../../migrations/", $directory, "/0012_log_bytes.sql"))),
+            (
+                13,
+                "estimated tokens",
+                include_str!(concat!("../../migrations/", $directory, "/0013_estimated_tokens.sql")),
+            ),
         ]
     };
 }

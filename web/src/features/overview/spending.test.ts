@@ -17,7 +17,7 @@ test("fourteen days end with today, ninety are weeks, a day is hours", () => {
 });
 
 test("a bucket knows what each agent cost, and the sentence says the most", () => {
-  const usage = { inputTokens: 5, outputTokens: 2, cacheReadTokens: 9, cacheWriteTokens: 0, thinkingTokens: 0, totalTokens: 16, costUSD: 1.5, model: null };
+  const usage = { inputTokens: 5, outputTokens: 2, cacheReadTokens: 9, cacheWriteTokens: 0, thinkingTokens: 0, estimatedTokens: 0, totalTokens: 16, costUSD: 1.5, model: null };
   const report: UsageReport = { rows: [{ group: "codex", runs: 1, usage }], total: usage };
   const spent = bucketsOf("fortnight", now).map((bucket, at) => spentIn(bucket, at === 9 ? report : { rows: [], total: { ...usage, costUSD: 0 } }));
   expect(spent[9]).toMatchObject({ cost: 1.5, cached: 9, input: 5, output: 2 });

@@ -19,7 +19,7 @@ import { lazily } from "~/ui/lazily";
 
 (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
-const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, thinkingTokens: 0, totalTokens: 2, costUSD: 0.5, model: null };
+const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, thinkingTokens: 0, estimatedTokens: 0, totalTokens: 2, costUSD: 0.5, model: null };
 const at = "2026-01-01T00:00:00.000Z";
 const file = { name: "notes.txt", path: "notes.txt", kind: "file", sizeBytes: 5, mode: 420, modifiedAt: at, etag: "1" };
 

@@ -1970,10 +1970,16 @@ export interface components {
             cacheWriteTokens: number;
             /**
              * Format: double
-             * @description Cost in US dollars, by the price table.
+             * @description Cost in US dollars, by the price table. Includes the cost of estimated tokens.
              * @default 0
              */
             costUSD: number;
+            /**
+             * Format: int64
+             * @description Estimated tokens of calls whose provider did not report all that they used. Part of the total and of no other field.
+             * @default 0
+             */
+            estimatedTokens: number;
             /**
              * Format: int64
              * @description Tokens read by the model, without those that came from a cache.
@@ -1999,7 +2005,7 @@ export interface components {
             thinkingTokens: number;
             /**
              * Format: int64
-             * @description All of the above that are billed: input, output and cache.
+             * @description All of the above that are billed: input, output, cache, and estimated tokens.
              * @default 0
              */
             totalTokens: number;
