@@ -133,9 +133,7 @@ impl Renderer {
             }
             EventBody::RunCompleted { .. }
             | EventBody::RunFailed { .. }
-            | EventBody::RunInterrupted { .. } => {
-                self.ended(event);
-            }
+            | EventBody::RunInterrupted { .. } => self.ended(event),
             EventBody::SessionEnded { reason } => self.aside(0, &format!("session ended: {}", clean(reason))),
             EventBody::ArtifactCreated { artifact } => {
                 self.aside(depth, &format!("made {} ({})", clean(&artifact.name), clean(&artifact.path)));
@@ -150,6 +148,7 @@ impl Renderer {
             | EventBody::SessionCreated { .. }
             | EventBody::SessionUpdated { .. }
             | EventBody::MetadataUpdate { .. }
+            | EventBody::ModelCallStarted(_)
             | EventBody::EgressDecided { .. }
             | EventBody::VersionCommitted { .. }
             | EventBody::LogCompacted { .. }
@@ -322,6 +321,12 @@ impl Renderer {
     }
 
     fn model_called(&mut self, called: &ModelCalled, depth: usize) {
+        if called.is_ended_unseen() {
+            self.aside(
+                depth,
+                "the server stopped during a model call, which counts as the most it can have used",
+            );
+        }
         if called.status >= 400 && called.status != 499 {
             let line =
                 format!("the model's provider answered {} (attempt {})", called.status, called.attempt);

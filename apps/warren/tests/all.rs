@@ -13,6 +13,7 @@ mod suite {
     pub(crate) mod budget;
     pub(crate) mod build;
     pub(crate) mod busy;
+    pub(crate) mod calls;
     pub(crate) mod chat;
     pub(crate) mod cli;
     pub(crate) mod cluster;

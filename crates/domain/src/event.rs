@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     AgentType, ApprovalId, ApprovalRequest, ApprovalResolution, Artifact, ArtifactChange, BlobHash, Block,
-    BlockId, BlockStatus, Content, ConversationId, ErrorCode, FileCounts, ProfileId, RunId, Seq, SessionId,
-    SessionRuntimeState, Spilled, Timestamp, Usage, Version, VersionCause,
+    BlockId, BlockStatus, Content, ConversationId, ErrorCode, FileCounts, ModelCallId, ProfileId, RunId, Seq,
+    SessionId, SessionRuntimeState, Spilled, Timestamp, Usage, Version, VersionCause,
 };
 
 /// One numbered entry of a session's log. Never changed once written; new fields are only added.
@@ -111,22 +111,45 @@ pub struct Diagnostics {
     pub last_lines: Option<BlobHash>,
 }
 
+/// One call to a model, recorded before the request is sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ModelCallStarted {
+    /// The call. `model_called` repeats it.
+    pub call_id: ModelCallId,
+    /// The model that the request names.
+    pub model: String,
+    /// BLAKE3 of the request's body.
+    pub request_hash: BlobHash,
+    /// 1, or more when the same request failed before.
+    pub attempt: u32,
+    /// The most tokens that the call can use. It counts as this many if its end is never recorded.
+    pub max_tokens: u64,
+    /// The cost of these tokens.
+    #[serde(rename = "maxCostUSD")]
+    pub max_cost_usd: f64,
+}
+
 /// One call to a model, after it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelCalled {
+    /// The call, as in `model_call_started`. Absent if the call was refused before, and in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<ModelCallId>,
     /// Which model answered.
     pub model: String,
     /// BLAKE3 of the request's body.
     pub request_hash: BlobHash,
-    /// HTTP status of the answer.
+    /// HTTP status of the answer. 0 if the server stopped during the call, so that nobody knows how it ended.
     pub status: u16,
     /// From request to the answer's last byte.
     pub ms: u64,
     /// 1, or more when the gateway tried again.
     pub attempt: u32,
-    /// What the answer says it used.
+    /// What the answer says it used, and an estimate of what it does not say (`estimatedTokens`).
     pub usage: Usage,
     /// Its price.
     #[serde(rename = "costUSD")]
@@ -213,6 +236,8 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_tokens: Option<u64>,
     },
+    /// A request is about to be sent to a model.
+    ModelCallStarted(ModelCallStarted),
     /// A model answered.
     ModelCalled(ModelCalled),
     /// A model call failed and the agent tries again.
@@ -332,6 +357,38 @@ pub enum EventBody {
     LogCompacted { from: Seq, to: Seq, hash: BlobHash },
     /// A line of the agent that nobody here understands, kept.
     Unrecognized { agent: AgentType, raw: String },
+}
+
+/// The status of a call that ended unseen.
+const ENDED_UNSEEN: u16 = 0;
+
+impl ModelCallStarted {
+    /// The end of this call if nobody saw it: it counts as the most that it can have used.
+    #[must_use]
+    pub fn ended_unseen(self) -> ModelCalled {
+        let mut usage = Usage { model: Some(self.model.clone()), ..Usage::default() };
+        usage.add_estimate(self.max_tokens, self.max_cost_usd);
+        ModelCalled {
+            call_id: Some(self.call_id),
+            model: self.model,
+            request_hash: self.request_hash,
+            status: ENDED_UNSEEN,
+            ms: 0,
+            attempt: self.attempt,
+            usage,
+            cost_usd: self.max_cost_usd,
+            recording: None,
+            recording_bytes: None,
+        }
+    }
+}
+
+impl ModelCalled {
+    /// Whether the server stopped during the call, so that nobody knows how it ended.
+    #[must_use]
+    pub fn is_ended_unseen(&self) -> bool {
+        self.status == ENDED_UNSEEN
+    }
 }
 
 impl Draft {

@@ -87,6 +87,7 @@ impl Conversations {
             | EventBody::RunQueued { .. }
             | EventBody::RunStarted { .. }
             | EventBody::MetadataUpdate { .. }
+            | EventBody::ModelCallStarted(_)
             | EventBody::ModelCalled(_)
             | EventBody::Retrying { .. }
             | EventBody::ApprovalRequested(_)

@@ -114,6 +114,10 @@ uuid_id! {
     RunId, "run"
 }
 uuid_id! {
+    /// One call to a model.
+    ModelCallId, "model call"
+}
+uuid_id! {
     /// A run, or a whole session, carried out once more.
     ReplayId, "replay"
 }

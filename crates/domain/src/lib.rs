@@ -16,6 +16,7 @@ mod fresh;
 mod ids;
 mod limits;
 mod open_blocks;
+mod open_calls;
 mod profile;
 mod recorded;
 mod replay;
@@ -41,17 +42,19 @@ pub use compact::Compactable;
 pub use content::{Content, ContentPart};
 pub use error::ErrorCode;
 pub use event::{
-    Diagnostics, Draft, Event, EventBody, FileChange, ForkedFrom, ModelCalled, SessionChanges,
-    SubagentStarted,
+    Diagnostics, Draft, Event, EventBody, FileChange, ForkedFrom, ModelCallStarted, ModelCalled,
+    SessionChanges, SubagentStarted,
 };
 pub use fold::{Conversation, Conversations};
 pub use fresh::FreshBlocks;
 pub use ids::{
-    AgentType, ApprovalId, ArtifactId, BlobHash, BlockId, ConversationId, Fence, IdError, NodeId, Partition,
-    ProfileId, ProjectId, ReplayId, RunId, SandboxId, Seq, SessionId, TokenId, Version, WorkspaceId,
+    AgentType, ApprovalId, ArtifactId, BlobHash, BlockId, ConversationId, Fence, IdError, ModelCallId,
+    NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, SandboxId, Seq, SessionId, TokenId, Version,
+    WorkspaceId,
 };
 pub use limits::{LOG_PER_PROJECT, LOG_PER_RUN, LOG_PER_SESSION};
 pub use open_blocks::OpenBlocks;
+pub use open_calls::{OpenCall, OpenCalls};
 pub use profile::{
     AgentProfile, Command as ProfileCommand, McpServer, ProfileOwner, ProfileRef, Skill, Subagent,
     WorkspaceTemplateFile,

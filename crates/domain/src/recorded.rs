@@ -103,6 +103,7 @@ mod tests {
 
     fn called(recorded: &mut RecordedCalls, run: RunId, day: i64, bytes: u64) {
         let called = ModelCalled {
+            call_id: None,
             model: "m".to_owned(),
             request_hash: BlobHash(String::new()),
             status: 200,

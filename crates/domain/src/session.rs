@@ -414,6 +414,7 @@ impl Session {
             | EventBody::TextDelta { .. }
             | EventBody::BlockUpdate { .. }
             | EventBody::MetadataUpdate { .. }
+            | EventBody::ModelCallStarted(_)
             | EventBody::ModelCalled(_)
             | EventBody::Retrying { .. }
             | EventBody::EgressDecided { .. }

@@ -10,7 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Block, BlockId, ConversationId, Event, EventBody, Head, RecordedCalls, Seq, Session, VersionCause,
+    Block, BlockId, ConversationId, Event, EventBody, Head, OpenCalls, RecordedCalls, Seq, Session,
+    VersionCause,
 };
 
 /// The list of all subagents' threads, as [`Item::list`].
@@ -25,6 +26,9 @@ pub struct ViewState {
     pub returns: Returns,
     /// The recordings of its model calls.
     pub recorded: RecordedCalls,
+    /// Its model calls that have not ended. Absent in views of the first versions.
+    #[serde(default)]
+    pub open_calls: OpenCalls,
 }
 
 /// How often what the agent remembers became something else than what was said last.
@@ -122,6 +126,7 @@ impl View {
         self.seq = event.seq;
         self.state.returns.apply(event, self.state.session.head);
         self.state.recorded.apply(event);
+        self.state.open_calls.apply(event);
         self.state.session = std::mem::take(&mut self.state.session).apply(event.run_id, &event.body);
         let thread = &event.conversation_id;
         match &event.body {

@@ -9,11 +9,11 @@ use std::{
 use bytes::Bytes;
 use futures::Stream;
 use tokio::sync::mpsc::OwnedPermit;
-use warren_domain::{BlobHash, ModelCalled, RunId, Timestamp, Usage};
+use warren_domain::{BlobHash, ModelCallId, ModelCallStarted, ModelCalled, RunId, Timestamp, Usage};
 use warren_env::Env;
 
 use crate::{
-    Charge, Ending, Exchange, Format, PriceTable, RefusalKind, Settlement,
+    Charge, Ending, Exchange, Format, PriceTable, RefusalKind, Settlement, Starting,
     attempts::Attempts,
     estimate::Estimate,
     http::{Answer, Pieces, StreamError},
@@ -44,13 +44,10 @@ pub(crate) struct Call {
     /// Who really answers, if the answer does not say.
     answerer: Option<String>,
     meter: Option<Meter>,
-    reservation: Option<Reservation>,
-}
-
-/// What was set aside for a call, and what it was expected to use.
-struct Reservation {
-    reserved: Charge,
-    estimate: Estimate,
+    /// What it may use; `None` if it uses nothing that is charged.
+    estimate: Option<Estimate>,
+    /// What was set aside for it, if there is a budget.
+    reserved: Option<Charge>,
     /// Whether the request went to the provider, which may charge for it from then on.
     sent: bool,
 }
@@ -74,6 +71,7 @@ impl Call {
         recording: Buffer,
     ) -> Self {
         let called = ModelCalled {
+            call_id: None,
             model: String::new(),
             request_hash: hash(&[]),
             status: CALLER_LEFT,
@@ -107,7 +105,9 @@ impl Call {
             recording,
             answerer: None,
             meter: None,
-            reservation: None,
+            estimate: None,
+            reserved: None,
+            sent: false,
         }
     }
 
@@ -139,14 +139,32 @@ impl Call {
         self.exchange.called.model = model;
     }
 
-    /// Notes what was set aside for it.
-    pub(crate) fn reserved(&mut self, reserved: Charge, estimate: Estimate) {
-        self.reservation = Some(Reservation { reserved, estimate, sent: false });
+    /// Notes what it may use, and what was set aside for it.
+    pub(crate) fn reserved(&mut self, reserved: Option<Charge>, estimate: Estimate) {
+        (self.reserved, self.estimate) = (reserved, Some(estimate));
+    }
+
+    /// What is recorded before the request is sent; `None` if the call uses nothing that is charged.
+    pub(crate) fn starting(&mut self) -> Option<Starting> {
+        let most = self.estimate?.most();
+        let call_id = ModelCallId(self.books.env.uuid());
+        let Exchange { run, called, conversation, .. } = &mut self.exchange;
+        // Known before the start is recorded: whoever leaves meanwhile has ended this very call.
+        called.call_id = Some(call_id);
+        let started = ModelCallStarted {
+            call_id,
+            model: self.answerer.as_ref().unwrap_or(&called.model).clone(),
+            request_hash: called.request_hash.clone(),
+            attempt: called.attempt,
+            max_tokens: most.tokens,
+            max_cost_usd: most.cost_usd,
+        };
+        Some(Starting { run: *run, conversation: conversation.clone(), started })
     }
 
     /// Notes that the request goes to the provider from here on.
     pub(crate) fn sending(&mut self) {
-        self.reservation.iter_mut().for_each(|reservation| reservation.sent = true);
+        self.sent = true;
     }
 
     /// Notes that the answer is the gateway's own.
@@ -202,34 +220,32 @@ impl Call {
         if let Some(model) = self.answerer.as_deref().or(metered.model.as_deref()) {
             model.clone_into(&mut called.model);
         }
-        called.cost_usd = self.books.prices.cost(&called.model, &metered);
-        called.usage = Usage { cost_usd: called.cost_usd, ..metered.usage };
+        let told_cost = self.books.prices.cost(&called.model, &metered);
+        called.usage = Usage { cost_usd: told_cost, ..metered.usage };
         called.usage.model = (!called.model.is_empty()).then(|| called.model.clone());
+        let untold = self.untold(called, ending, answered);
+        called.usage.add_estimate(untold.tokens, untold.cost_usd);
+        called.cost_usd = called.usage.cost_usd;
         self.books.attempts.ended(exchange.run, &called.request_hash, called.attempt, called.status >= 400);
-        exchange.settlement = self.reservation.take().map(|reservation| {
-            let used = self.used(&reservation, &exchange.called.usage, ending, answered);
-            Settlement { reserved: reservation.reserved, used }
-        });
+        let used = Charge { cost_usd: called.usage.cost_usd, tokens: called.usage.total_tokens };
+        exchange.settlement = self.reserved.take().map(|reserved| Settlement { reserved, used });
         exchange.response = self.recording.take();
         report.send(exchange);
     }
 
-    /// What a budget is charged with: what the answer told, or an estimate where it did not.
-    fn used(&self, reservation: &Reservation, told: &Usage, ending: Ending, answered: bool) -> Charge {
-        let Reservation { estimate, sent, .. } = reservation;
+    /// An estimate of what the call used and its answer did not tell.
+    fn untold(&self, called: &ModelCalled, ending: Ending, answered: bool) -> Charge {
+        let Some(estimate) = self.estimate.filter(|_| self.sent) else { return Charge::default() };
+        let told = &called.usage;
         let seen = self.recording.as_slice().len() as u64 + self.exchange.response_omitted;
         let is_whole = ending == Ending::Complete;
-        let told_charge = Charge { cost_usd: told.cost_usd, tokens: told.total_tokens };
         match self.exchange.refusal {
             // Nobody knows what the provider did meanwhile.
             Some(RefusalKind::TimedOut) => estimate.untold(0, false),
             Some(_) => Charge::default(),
-            None if !sent => Charge::default(),
             None if !answered => estimate.untold(0, false),
-            None if told.total_tokens > 0 && is_whole => told_charge,
-            None if told.total_tokens > 0 => {
-                told_charge.plus(estimate.untold_output(seen, told.output_tokens))
-            }
+            None if told.total_tokens > 0 && is_whole => Charge::default(),
+            None if told.total_tokens > 0 => estimate.untold_output(seen, told.output_tokens),
             // Providers do not charge for errors.
             None if self.exchange.called.status >= 400 => Charge::default(),
             None => estimate.untold(seen, is_whole),

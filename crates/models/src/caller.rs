@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::{ModelCalled, RunId};
+use warren_domain::{ModelCallStarted, ModelCalled, RunId};
 
 use crate::{Charge, Quote, RefusalKind, Settlement, Unaffordable};
 
@@ -34,10 +34,35 @@ pub trait Caller: Send + Sync {
         Ok(None)
     }
 
+    /// Records that a call is about to be sent to a provider. The gateway waits for this, so that no request goes out that is
+    /// not recorded: if the server is killed, the recorded start is all that is left of the call.
+    ///
+    /// # Errors
+    /// When it cannot be recorded; then the call is refused and nothing is sent.
+    async fn starting(&self, _starting: Starting) -> Result<(), NotRecorded> {
+        Ok(())
+    }
+
     /// Told after each call: answered, refused, failed or given up. Calls of one connection come in the order of their
     /// end, and the next call of that connection waits for this; connections are independent of each other.
     async fn ended(&self, exchange: Exchange);
 }
+
+/// A call that is about to be sent. Its end, in [`Exchange::called`], has the same `call_id`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Starting {
+    /// The run that it belongs to.
+    pub run: RunId,
+    /// Which thread of the session makes it, as [`Exchange::conversation`].
+    pub conversation: Option<String>,
+    /// What the log says of it.
+    pub started: ModelCallStarted,
+}
+
+/// The start of a call could not be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the run that made this call has ended, or its log cannot be written")]
+pub struct NotRecorded;
 
 /// What a request can make the provider reach for beyond the request itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -62,9 +62,15 @@ impl Estimate {
         Quote {
             model: model.to_owned(),
             input: self.charge(self.input_tokens, 0),
-            most: self.charge(self.input_tokens, self.max_output_tokens),
+            most: self.most(),
             priced: self.price.is_some(),
         }
+    }
+
+    /// What the call uses if its answer is as long as the request allows. Also what a call counts as whose end nobody saw:
+    /// all of its answer may have been sent.
+    pub(crate) fn most(&self) -> Charge {
+        self.charge(self.input_tokens, self.max_output_tokens)
     }
 
     /// What a call used whose answer does not say. `seen` are the bytes of it that came, `is_whole` whether that is all.

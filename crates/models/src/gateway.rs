@@ -204,13 +204,17 @@ impl Gateway {
         call.asked_for(allowed::shown(&inspected.model));
         self.check_models(format, caller, &inspected)?;
         check_granted(caller, &inspected.features)?;
-        if route.kind == RouteKind::Generate {
-            self.reserve(caller, call, &body, &inspected)?;
-        }
         let upstream = upstreams.of(format);
         if upstream.is_demo() {
             // It answers under the name that was asked for, since agents insist on that.
             call.answered_by(crate::demo::MODEL);
+        }
+        if route.kind == RouteKind::Generate {
+            self.reserve(caller, call, &body, &inspected)?;
+        }
+        if let Some(starting) = call.starting() {
+            let recorded = caller.starting(starting).await;
+            recorded.map_err(|error| Refusal::new(RefusalKind::NoRun, error.to_string()))?;
         }
         call.sending();
         upstream.call(format, route, &head.headers, body).await
@@ -260,9 +264,7 @@ impl Gateway {
             };
             Refusal::new(kind, refused.to_string())
         })?;
-        if let Some(reserved) = reserved {
-            call.reserved(reserved, estimate);
-        }
+        call.reserved(reserved, estimate);
         Ok(())
     }
 }

@@ -44,7 +44,7 @@ mod egress;
 
 pub use allowed::{AllowedModels, ModelLists, ModelPattern, ModelPatternError};
 pub use budget::{Budget, BudgetLimits, Charge, Quote, Settlement, Shortage, Unaffordable};
-pub use caller::{Caller, Ending, Exchange, Feature};
+pub use caller::{Caller, Ending, Exchange, Feature, NotRecorded, Starting};
 pub use egress::{
     Egress, EgressCaller, EgressDecision, EgressNetwork, EgressOptions, EgressRules, EgressSlots,
     EgressStream, PrivateTargetError, PrivateTargets, RuleError, SystemNetwork, TlsNames,

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use uuid::Uuid;
 use warren_domain::{BlobHash, ModelCalled, RunId, Timestamp, Usage};
 use warren_env::{Env, ManualClock, Tasks};
 use warren_models::{
-    Budget, Caller, Charge, Ending, Exchange, Feature, Format, Gateway, Options, Pace, Quote, Secret,
-    Unaffordable, UpstreamOptions,
+    Budget, Caller, Charge, Ending, Exchange, Feature, Format, Gateway, NotRecorded, Options, Pace, Quote,
+    Secret, Starting, Unaffordable, UpstreamOptions,
 };
 
 pub(crate) use client::Client;
@@ -29,6 +29,7 @@ pub(crate) struct Bench {
     pub(crate) tasks: Tasks,
     format: Format,
     caller: Arc<Sandbox>,
+    starting: mpsc::Receiver<Starting>,
     ended: mpsc::Receiver<Exchange>,
 }
 
@@ -38,6 +39,9 @@ struct Sandbox {
     granted: Vec<Feature>,
     own_models: Vec<String>,
     budget: Option<Arc<Mutex<Budget>>>,
+    starting: mpsc::Sender<Starting>,
+    /// Each start takes a permit before it counts as recorded. Closed: nothing can be recorded.
+    recording: Arc<Semaphore>,
     ended: mpsc::Sender<Exchange>,
 }
 
@@ -58,14 +62,18 @@ impl Bench {
         let gateway = Gateway::new(options, env).expect("a gateway");
         // Larger than the number of calls of any test; when full, calls would wait.
         let (sender, ended) = mpsc::channel(64);
+        let (starts, starting) = mpsc::channel(64);
         let caller = Sandbox {
             run: Some(RUN),
             granted: Vec::new(),
             own_models: Vec::new(),
             budget: None,
+            starting: starts,
+            recording: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             ended: sender,
         };
-        Self { gateway, tasks: Tasks::new(), format: Format::Anthropic, caller: Arc::new(caller), ended }
+        let (tasks, caller) = (Tasks::new(), Arc::new(caller));
+        Self { gateway, tasks, format: Format::Anthropic, caller, starting, ended }
     }
 
     /// The same sandbox between two runs.
@@ -94,6 +102,12 @@ impl Bench {
         self
     }
 
+    /// The same sandbox, whose calls are recorded only with permits of the test.
+    pub(crate) fn recording_with(mut self, permits: &Arc<Semaphore>) -> Self {
+        Arc::make_mut(&mut self.caller).recording = Arc::clone(permits);
+        self
+    }
+
     pub(crate) fn budget(&self) -> MutexGuard<'_, Budget> {
         self.caller.budget.as_ref().expect("there is one").lock().expect("no panic")
     }
@@ -113,8 +127,19 @@ impl Bench {
         sandbox
     }
 
-    /// The next call that ended.
+    /// The next call that is about to be sent.
+    pub(crate) async fn starting(&mut self) -> Starting {
+        self.starting.recv().await.expect("a call starts")
+    }
+
+    /// The next call that ended, without its id, which is random.
     pub(crate) async fn ended(&mut self) -> Exchange {
+        let mut ended = self.ended_with_id().await;
+        ended.called.call_id = None;
+        ended
+    }
+
+    pub(crate) async fn ended_with_id(&mut self) -> Exchange {
         self.ended.recv().await.expect("a call ends")
     }
 
@@ -142,6 +167,11 @@ impl Caller for Sandbox {
         assert_eq!(run, RUN);
         let Some(budget) = &self.budget else { return Ok(None) };
         budget.lock().expect("no panic").reserve(quote).map(Some)
+    }
+
+    async fn starting(&self, starting: Starting) -> Result<(), NotRecorded> {
+        self.starting.send(starting).await.expect("the test listens");
+        self.recording.acquire().await.map(|permit| permit.forget()).map_err(|_| NotRecorded)
     }
 
     async fn ended(&self, exchange: Exchange) {
@@ -174,12 +204,23 @@ pub(crate) fn request() -> &'static str {
     r#"{"model":"claude-opus-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"hi"}]}"#
 }
 
+/// The same call with only what its answer reported of its use. Tests of budgets look at the rest, an estimate.
+pub(crate) fn as_reported(mut exchange: Exchange) -> Exchange {
+    let called = &mut exchange.called;
+    assert!(called.usage.estimated_tokens > 0, "there is an estimate: {:?}", called.usage);
+    called.usage.total_tokens -= std::mem::take(&mut called.usage.estimated_tokens);
+    assert_eq!(called.usage.total_tokens, 0, "nothing is reported, so nothing of the cost is");
+    (called.usage.cost_usd, called.cost_usd) = (0.0, 0.0);
+    exchange
+}
+
 /// What is reported of a call of [`request`] that used nothing.
 pub(crate) fn exchange(status: u16, ending: Ending, content_type: Option<&str>, response: &str) -> Exchange {
     let model = "claude-opus-4-5".to_owned();
     Exchange {
         run: RUN,
         called: ModelCalled {
+            call_id: None,
             model: model.clone(),
             request_hash: BlobHash(blake3::hash(request().as_bytes()).to_hex().to_string()),
             status,

@@ -9,8 +9,8 @@ use std::{ops::ControlFlow, sync::Arc};
 use bytes::Bytes;
 use tokio::time::Instant;
 use warren_domain::{
-    Command, Draft, Event, Fence, MAX_EVENT_BYTES, Partition, RecordedCalls, Rejection, Seq, Session,
-    SessionId, spill,
+    Command, Draft, Event, Fence, MAX_EVENT_BYTES, OpenCalls, Partition, RecordedCalls, Rejection, Seq,
+    Session, SessionId, ViewState, spill,
 };
 use warren_env::TaskKind;
 use warren_store::{Change, Commit, CommitError, EventLog, LogEntry, ReadError, WriteError};
@@ -41,6 +41,7 @@ pub(crate) struct Recorder {
     pub(crate) fence: Fence,
     past: Past,
     pub(crate) recorded: RecordedCalls,
+    pub(crate) open_calls: OpenCalls,
     progress: Progress,
     /// How much of its limits the log takes.
     pub(crate) size: LogSize,
@@ -112,6 +113,7 @@ impl Recorder {
             fence: Fence(0),
             past: Past::default(),
             recorded: RecordedCalls::default(),
+            open_calls: OpenCalls::default(),
             progress: Progress::default(),
             size: LogSize::default(),
             shared,
@@ -129,8 +131,9 @@ impl Recorder {
         let Current { view, base, .. } = views::current(shared.parts.source(), session).await?;
         let past = Past::of(&view, base.unwrap_or_default());
         let progress = Progress::at(base.unwrap_or_default());
-        let (head, state, recorded) = (view.seq, view.state.session, view.state.recorded);
-        Ok(Self { fence, past, recorded, progress, state, head, ..Self::unborn(session, partition, shared) })
+        let ViewState { session: state, recorded, open_calls, .. } = view.state;
+        let unborn = Self::unborn(session, partition, shared);
+        Ok(Self { fence, past, recorded, open_calls, progress, state, head: view.seq, ..unborn })
     }
 
     /// Decides what a command means and records it together with `changes`, which see the first new number.
@@ -224,6 +227,7 @@ impl Recorder {
     fn believe(&mut self, event: &Event) {
         self.head = event.seq;
         self.recorded.apply(event);
+        self.open_calls.apply(event);
         self.past.apply(event, self.state.head);
         self.state = std::mem::take(&mut self.state).apply(event.run_id, &event.body);
     }

@@ -204,9 +204,10 @@ impl SessionTask {
         Ok(Next::Continue)
     }
 
-    /// Looks after what an earlier owner left: a run that was cut, messages that wait.
+    /// Looks after what an earlier owner left: model calls in flight, a run that was cut, messages that wait.
     async fn pick_up(&mut self) -> Result<(), RecordError> {
         self.files = KnownFiles::open(&self.shared.parts.store, self.identity.session).await?;
+        self.settle_unseen_calls().await?;
         if let Some(run) = self.recorder.state.running() {
             self.fail_cut_run(run).await?;
         }
@@ -220,6 +221,8 @@ impl SessionTask {
             && matches!(self.sandbox, SandboxSlot::None)
             && self.leaving.is_none()
             && self.errands.is_empty()
+            // A call whose sandbox is gone ends soon, and only this task can record what it used.
+            && self.recorder.open_calls.is_empty()
             && self.held.is_empty()
             && self.inbox.is_empty()
     }

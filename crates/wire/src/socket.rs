@@ -98,8 +98,9 @@ fn named(body: &EventBody) -> Vec<Named> {
                 "updates": { "retrying": { "attempt": attempt, "reason": reason, "nextAt": next_at } },
             }),
         )],
-        // The first belongs to no conversation, the last to nobody; the second was dealt with before.
+        // The first two belong to no conversation, the last to nobody; the third was dealt with before.
         EventBody::EgressDecided { .. }
+        | EventBody::ModelCallStarted(_)
         | EventBody::ContextCompacted { .. }
         | EventBody::Unrecognized { .. } => Vec::new(),
         EventBody::RunQueued { .. }

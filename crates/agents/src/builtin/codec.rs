@@ -157,6 +157,7 @@ fn is_agents_to_say(body: &EventBody) -> bool {
         | EventBody::SessionEnded { .. }
         | EventBody::RunQueued { .. }
         | EventBody::RunStarted { .. }
+        | EventBody::ModelCallStarted(_)
         | EventBody::ModelCalled(_)
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalResolved(_)

@@ -1,7 +1,11 @@
 //! What happens when a budget comes to its end.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use hyper::Method;
+use tokio::sync::Semaphore;
+use warren_domain::Usage;
 use warren_models::{
     Budget, BudgetLimits, Charge, Ending, Format, Options, PriceTable, RefusalKind, Settlement,
 };
@@ -189,6 +193,12 @@ async fn settled(serve: impl AsyncFn(&Provider), streamed: bool) -> Settlement {
     let ended = bench.ended().await;
     let settlement = ended.settlement.expect("something was set aside");
     assert_eq!(bench.budget().spent(), settlement.used);
+    let Usage { cost_usd, total_tokens, .. } = ended.called.usage;
+    assert_eq!(
+        Charge { cost_usd, tokens: total_tokens },
+        settlement.used,
+        "the log says what the budget does"
+    );
     assert_eq!(bench.budget().reserved(), Charge::default());
     settlement
 }
@@ -252,4 +262,89 @@ async fn whoever_leaves_before_an_answer_that_is_not_streamed_pays_for_all_of_it
         let longer = (body.len() as u64).div_ceil(3) - (request().len() as u64).div_ceil(3);
         assert_eq!(settlement.used.tokens, expected + longer, "{streamed}");
     }
+}
+
+#[tokio::test]
+async fn call_that_breaks_off_reports_an_estimate_also_without_a_budget() {
+    let provider = Provider::start().await;
+    let mut bench = Bench::with_provider(&provider);
+    let mut client = bench.connect().await;
+    let call = async {
+        let body = Bytes::from_static(request().as_bytes());
+        client.begin(Method::POST, "/v1/messages", &[], body).await.whole().await
+    };
+    let serve = async {
+        let mut received = provider.receive().await;
+        received.begin_events().await;
+        received.chunk(&[b'x'; 40]).await;
+    };
+    // That it breaks off is seen in the report.
+    let _ = tokio::join!(call, serve);
+    let ended = bench.ended().await;
+    let usage = &ended.called.usage;
+    let estimated = most() - 64 + 10;
+    assert_eq!((usage.estimated_tokens, usage.total_tokens, usage.input_tokens), (estimated, estimated, 0));
+    assert!(usage.cost_usd > 0.0 && ended.called.cost_usd == usage.cost_usd, "{usage:?}");
+    assert_eq!(ended.settlement, None);
+}
+
+#[tokio::test]
+async fn request_is_sent_only_once_its_start_is_recorded() {
+    let provider = Provider::start().await;
+    let permits = Arc::new(Semaphore::new(0));
+    let mut bench = Bench::with_provider(&provider).recording_with(&permits);
+    let mut client = bench.connect().await;
+    let call = client.post("/v1/messages", request());
+    let serve = async {
+        let started = bench.starting().await.started;
+        assert!(provider.received_nothing().await, "nothing goes out before");
+        permits.add_permits(1);
+        provider.receive().await.answer("200 OK", "content-type: application/json\r\n", JSON).await;
+        started
+    };
+    let (answer, started) = tokio::join!(call, serve);
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!((started.max_tokens, started.attempt), (most(), 1));
+    assert!(started.max_cost_usd > 0.0, "{started:?}");
+    let called = bench.ended_with_id().await.called;
+    assert_eq!((called.call_id, &called.request_hash), (Some(started.call_id), &started.request_hash));
+    assert_eq!((called.usage.total_tokens, called.usage.estimated_tokens), (USED, 0));
+}
+
+#[tokio::test]
+async fn call_whose_start_cannot_be_recorded_is_refused_and_not_sent() {
+    let provider = Provider::start().await;
+    let permits = Arc::new(Semaphore::new(0));
+    permits.close();
+    let bench = Bench::with_provider(&provider).with_budget(tokens(1_000_000));
+    let mut bench = bench.recording_with(&permits);
+    let answer = bench.connect().await.post("/v1/messages", request()).await;
+    assert_eq!(answer.status, 403, "{}", answer.body);
+    assert!(answer.body.contains("its log cannot be written"), "{}", answer.body);
+    assert!(provider.received_nothing().await);
+    let ended = bench.ended().await;
+    assert_eq!((ended.refusal, ended.called.usage.total_tokens), (Some(RefusalKind::NoRun), 0));
+    let budget = bench.budget().clone();
+    assert_eq!((budget.spent(), budget.reserved()), (Charge::default(), Charge::default()));
+}
+
+#[tokio::test]
+async fn call_given_up_while_its_start_is_recorded_is_not_sent_and_costs_nothing() {
+    let provider = Provider::start().await;
+    let permits = Arc::new(Semaphore::new(0));
+    let mut bench = Bench::with_provider(&provider).recording_with(&permits);
+    let mut client = bench.connect().await;
+    let started = {
+        let call = client.post("/v1/messages", request());
+        tokio::select! {
+            _ = call => unreachable!("nothing is recorded"),
+            starting = bench.starting() => starting.started,
+        }
+    };
+    drop(client);
+    let called = bench.ended_with_id().await.called;
+    // It ends the call that may be recorded as started by now.
+    assert_eq!((called.call_id, called.status), (Some(started.call_id), 499));
+    assert_eq!(called.usage.total_tokens, 0);
+    assert!(provider.received_nothing().await);
 }

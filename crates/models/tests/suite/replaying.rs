@@ -21,7 +21,7 @@ const ASKED: [(Format, &str, &str); 4] = [
     (
         Format::OpenAiChat,
         "/v1/chat/completions",
-        r#"{"model":"gpt-5-mini","stream":true,"messages":[{"role":"user","content":"think about it"}]}"#,
+        r#"{"model":"gpt-5-mini","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"think about it"}]}"#,
     ),
     (
         Format::OpenAiResponses,

@@ -128,6 +128,7 @@ fn noise(seed: &str, n: usize) -> String {
 
 fn exchange(run: RunId, request: &str, answer: String) -> Exchange {
     let called = ModelCalled {
+        call_id: None,
         model: "a-model".to_owned(),
         request_hash: BlobHash(String::new()),
         status: 200,

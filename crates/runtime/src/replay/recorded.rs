@@ -234,6 +234,10 @@ async fn calls(
     let (mut shelf, mut calls) = (Shelf::new(directory), Vec::new());
     for event in events {
         let EventBody::ModelCalled(called) = &event.body else { continue };
+        // Nothing of its answer is known. The run was stopped there, and so is its replay.
+        if called.is_ended_unseen() {
+            continue;
+        }
         let number = calls.len() + 1;
         let gone = |why: &str| {
             let message = format!("call {number} of the run to the model cannot be replayed: {why}");

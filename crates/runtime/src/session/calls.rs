@@ -6,9 +6,14 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 use warren_domain::{ConversationId, Draft, EventBody, RECORDED_PER_RUN, RECORDED_PER_SESSION, RunId};
-use warren_models::{Budget, Caller, Charge, Exchange, Quote, RefusalKind, Unaffordable};
+use warren_models::{
+    Budget, Caller, Charge, Exchange, NotRecorded, Quote, RefusalKind, Starting, Unaffordable,
+};
 
 use super::{SessionTask, signal::Signal};
 use crate::{
@@ -88,6 +93,14 @@ impl Caller for Calls {
         }
     }
 
+    async fn starting(&self, starting: Starting) -> Result<(), NotRecorded> {
+        let (recorded, answer) = oneshot::channel();
+        let calling = Signal::Calling(Box::new(starting), recorded);
+        // A session that is gone takes no signal, or drops those that it has not taken up.
+        self.signals.send(calling).await.map_err(|_| NotRecorded)?;
+        answer.await.map_err(|_| NotRecorded)
+    }
+
     async fn ended(&self, exchange: Exchange) {
         if let (Some(settlement), Some((owner, budget))) = (&exchange.settlement, &mut self.active().budget) {
             if *owner == exchange.run {
@@ -104,6 +117,42 @@ impl Caller for Calls {
 }
 
 impl SessionTask {
+    /// Records a call before it is sent. Calls of a run that has ended are refused.
+    pub(super) async fn on_calling(
+        &mut self,
+        starting: Starting,
+        recorded: oneshot::Sender<()>,
+    ) -> Result<(), RecordError> {
+        let Starting { run, conversation, started } = starting;
+        let is_active = self.run.as_ref().is_some_and(|active| active.record.run_id == run);
+        if !is_active || recorded.is_closed() {
+            return Ok(());
+        }
+        let started = EventBody::ModelCallStarted(started);
+        let draft = Draft::of_run(run, started).within(thread(conversation));
+        self.recorder.record(vec![draft], |_| Vec::new()).await?;
+        // A caller that left meanwhile has ended its call, which comes as the next signal.
+        let _ = recorded.send(());
+        Ok(())
+    }
+
+    /// Ends calls of an earlier owner that were in flight when it stopped: nobody knows what they used, so each counts as the
+    /// most that it can have used. A call whose end was recorded is not among them, so none counts twice.
+    pub(super) async fn settle_unseen_calls(&mut self) -> Result<(), RecordError> {
+        for call in self.recorder.open_calls.all().to_vec() {
+            let (run, draft) = (call.run, call.ended_unseen());
+            let late = match &draft.body {
+                // The record of a run that was cut is written with its end.
+                EventBody::ModelCalled(called) if self.recorder.state.running() != Some(run) => {
+                    self.late_call(run, &called.usage).await?
+                }
+                _ => None,
+            };
+            self.recorder.record(vec![draft], |_| late.into_iter().collect()).await?;
+        }
+        Ok(())
+    }
+
     pub(super) async fn on_called(&mut self, exchange: Exchange) -> Result<(), RecordError> {
         let mut drafts = Vec::with_capacity(2);
         let kept = self.keep_recording(exchange.clone()).await;
@@ -125,8 +174,8 @@ impl SessionTask {
             }
             _ => self.late_call(exchange.run, &called.usage).await?,
         };
-        let thread = exchange.conversation.map_or_else(ConversationId::main, ConversationId);
-        drafts.push(Draft::of_run(exchange.run, EventBody::ModelCalled(called)).within(thread));
+        let called = EventBody::ModelCalled(called);
+        drafts.push(Draft::of_run(exchange.run, called).within(thread(exchange.conversation)));
         self.recorder.record(drafts, |_| late.into_iter().collect()).await?;
         Ok(())
     }
@@ -162,6 +211,10 @@ impl SessionTask {
             }
         }
     }
+}
+
+fn thread(conversation: Option<String>) -> ConversationId {
+    conversation.map_or_else(ConversationId::main, ConversationId)
 }
 
 /// What became of the recording of a call.

@@ -1,8 +1,9 @@
 //! News from the tasks that work for a session.
 
+use tokio::sync::oneshot;
 use warren_domain::RunId;
 use warren_guest_api::OpenPort;
-use warren_models::Exchange;
+use warren_models::{Exchange, Starting};
 use warren_sandbox::{LimitHit, SandboxId};
 
 use super::{
@@ -26,6 +27,8 @@ pub(super) enum Signal {
     Line(RunId, Line),
     /// The agent of a run is gone.
     Exited(RunId, AgentExit),
+    /// A model call is about to be sent, and waits until that is recorded. Dropping the sender refuses the call.
+    Calling(Box<Starting>, oneshot::Sender<()>),
     /// A model call ended.
     Called(Box<Exchange>),
     /// Something in the sandbox wanted to reach a host.
@@ -63,6 +66,7 @@ impl SessionTask {
             Signal::Admitted(id) => self.on_admitted(&id).await,
             Signal::Line(run, line) => self.on_lines(run, line).await,
             Signal::Exited(run, exit) => self.on_exited(run, exit).await,
+            Signal::Calling(starting, recorded) => self.on_calling(*starting, recorded).await,
             Signal::Called(exchange) => self.on_called(*exchange).await,
             Signal::Egress(decided) => self.on_egress(*decided).await,
             Signal::Files(seen) => self.on_files(seen).await,

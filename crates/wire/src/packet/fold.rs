@@ -117,6 +117,7 @@ impl Packets {
             | EventBody::RunQueued { .. }
             | EventBody::RunStarted { .. }
             | EventBody::MetadataUpdate { .. }
+            | EventBody::ModelCallStarted(_)
             | EventBody::ModelCalled(_)
             | EventBody::EgressDecided { .. }
             | EventBody::LimitReached { .. }

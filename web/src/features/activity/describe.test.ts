@@ -24,3 +24,20 @@ test("a compacted range says what is kept and what is not", () => {
   const [row] = gathered([{ type: "log_compacted", from: 1, to: 900 }]);
   expect(row?.text).toBe("Events 1 to 900 were compacted; their blocks are complete, their typing is not kept.");
 });
+
+test("a model call says when its cost is an estimate and when its end is unknown", () => {
+  const call = (status: number, usage: object) =>
+    line(1, { type: "model_called", model: "m", status, ms: 1500, costUSD: 0.5, usage });
+  const rows = gathered([
+    line(1, { type: "model_call_started", model: "m", maxTokens: 64_000 }),
+    call(200, { totalTokens: 5 }),
+    call(499, { totalTokens: 5, estimatedTokens: 5 }),
+    call(0, { totalTokens: 5, estimatedTokens: 5 }),
+  ]);
+  expect(rows.map((row) => row.text)).toEqual([
+    "m · at most 64,000 tokens",
+    "m · 200 · 1.5 s · $0.50",
+    "m · 499 · 1.5 s · $0.50 (estimate)",
+    "m · end unknown · $0.50 (estimate)",
+  ]);
+});

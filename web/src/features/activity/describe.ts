@@ -66,8 +66,10 @@ export function describe(event: Event): string {
       return event.reason;
     case "metadata_update":
       return `${count(event.usage.totalTokens ?? 0)} tokens · ${cost(event.costUSD)}`;
+    case "model_call_started":
+      return `${event.model} · at most ${count(event.maxTokens)} tokens`;
     case "model_called":
-      return `${event.model} · ${event.status} · ${(event.ms / 1000).toFixed(1)} s · ${cost(event.costUSD)}`;
+      return modelCall(event);
     case "retrying":
       return `attempt ${event.attempt} · ${event.reason}`;
     case "approval_requested":
@@ -110,3 +112,10 @@ export function describe(event: Event): string {
 }
 
 const words = (content: unknown): string => (typeof content === "string" ? content : "message with parts");
+
+/** A status of 0: the server stopped during the call, so that nobody knows how it ended. */
+function modelCall({ model, status, ms, costUSD, usage }: Extract<Event, { type: "model_called" }>): string {
+  const isEstimate = (usage.estimatedTokens ?? 0) > 0;
+  const ended = status === 0 ? "end unknown" : `${status} · ${(ms / 1000).toFixed(1)} s`;
+  return `${model} · ${ended} · ${cost(costUSD)}${isEstimate ? " (estimate)" : ""}`;
+}

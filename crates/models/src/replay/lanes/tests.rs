@@ -49,6 +49,7 @@ fn hash(bytes: &[u8]) -> BlobHash {
 
 fn exchange(request: &str, response: &str) -> Exchange {
     let called = ModelCalled {
+        call_id: None,
         model: "a-model".to_owned(),
         request_hash: hash(request.as_bytes()),
         status: 200,

@@ -1,11 +1,12 @@
 use bytes::Bytes;
 use tokio::sync::mpsc;
-use warren_domain::{BlobHash, ModelCalled, RunId, Usage};
+use warren_domain::{BlobHash, ModelCallId, ModelCallStarted, ModelCalled, RunId, Usage};
 use warren_models::{
-    Budget, BudgetLimits, Caller as _, Charge, Ending, Exchange, Quote, Settlement, Unaffordable,
+    Budget, BudgetLimits, Caller as _, Charge, Ending, Exchange, NotRecorded, Quote, Settlement, Starting,
+    Unaffordable,
 };
 
-use super::Calls;
+use super::{Calls, Signal};
 
 fn run(n: u128) -> RunId {
     RunId(uuid::Uuid::from_u128(n))
@@ -26,6 +27,7 @@ fn budget(limit: u64) -> Option<Budget> {
 
 fn ended(run: RunId, settlement: Settlement) -> Exchange {
     let called = ModelCalled {
+        call_id: None,
         model: "m".to_owned(),
         request_hash: BlobHash(String::new()),
         status: 200,
@@ -79,4 +81,36 @@ async fn call_of_an_ended_run_reserves_nothing_of_the_next_budget() {
     calls.limit_to(run(2), budget(100));
     assert_eq!(calls.reserve(run(1), &quote()), Err(Unaffordable::RunEnded));
     assert_eq!(calls.reserve(run(2), &quote()), Ok(Some(tokens(10))));
+}
+
+fn starting() -> Starting {
+    let started = ModelCallStarted {
+        call_id: ModelCallId(uuid::Uuid::from_u128(1)),
+        model: "m".to_owned(),
+        request_hash: BlobHash(String::new()),
+        attempt: 1,
+        max_tokens: 10,
+        max_cost_usd: 0.0,
+    };
+    Starting { run: run(1), conversation: None, started }
+}
+
+#[tokio::test]
+async fn call_goes_out_only_once_the_session_has_recorded_its_start() {
+    let (sender, mut signals) = mpsc::channel(8);
+    let calls = Calls::new(sender);
+    let session = async {
+        let Some(Signal::Calling(found, recorded)) = signals.recv().await else { panic!("another signal") };
+        assert_eq!(*found, starting());
+        recorded.send(()).expect("the call waits");
+        // The next one comes when its run is over, and the last one when the session is gone.
+        drop(signals.recv().await);
+        drop(signals);
+    };
+    let call = async {
+        let (first, second) = (calls.starting(starting()).await, calls.starting(starting()).await);
+        [first, second, calls.starting(starting()).await]
+    };
+    let (outcomes, ()) = tokio::join!(call, session);
+    assert_eq!(outcomes, [Ok(()), Err(NotRecorded), Err(NotRecorded)]);
 }

@@ -84,6 +84,7 @@ async fn time(table: &mut Table) {
 
 fn exchange(request: String, response: String) -> Exchange {
     let called = ModelCalled {
+        call_id: None,
         model: "a-model".to_owned(),
         request_hash: hash(request.as_bytes()),
         status: 200,

@@ -69,6 +69,7 @@ function reduceEvent(state: SessionState, event: Event, touched: Set<Topic>): vo
       if (state.retrying) touched.add("retrying");
       state.retrying = null;
       return;
+    case "model_call_started":
     case "egress_decided":
     case "limit_reached":
     case "context_compacted":

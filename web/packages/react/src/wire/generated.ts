@@ -777,7 +777,10 @@ export interface components {
             /** @enum {string} */
             type: "metadata_update";
             usage: components["schemas"]["Usage"];
-        } | (components["schemas"]["ModelCalled"] & {
+        } | (components["schemas"]["ModelCallStarted"] & {
+            /** @enum {string} */
+            type: "model_call_started";
+        }) | (components["schemas"]["ModelCalled"] & {
             /** @enum {string} */
             type: "model_called";
         }) | {
@@ -1121,6 +1124,35 @@ export interface components {
             timeBudget?: components["schemas"]["TimeBudget"] | null;
             whenBusy?: components["schemas"]["WhenBusy"] | null;
         };
+        /**
+         * Format: uuid
+         * @description One call to a model.
+         */
+        ModelCallId: string;
+        /** @description One call to a model, recorded before the request is sent. */
+        ModelCallStarted: {
+            /**
+             * Format: int32
+             * @description 1, or more when the same request failed before.
+             */
+            attempt: number;
+            /** @description The call. `model_called` repeats it. */
+            callId: components["schemas"]["ModelCallId"];
+            /**
+             * Format: double
+             * @description The cost of these tokens.
+             */
+            maxCostUSD: number;
+            /**
+             * Format: int64
+             * @description The most tokens that the call can use. It counts as this many if its end is never recorded.
+             */
+            maxTokens: number;
+            /** @description The model that the request names. */
+            model: string;
+            /** @description BLAKE3 of the request's body. */
+            requestHash: components["schemas"]["BlobHash"];
+        };
         /** @description One call to a model, after it ended. */
         ModelCalled: {
             /**
@@ -1128,6 +1160,7 @@ export interface components {
              * @description 1, or more when the gateway tried again.
              */
             attempt: number;
+            callId?: components["schemas"]["ModelCallId"] | null;
             /**
              * Format: double
              * @description Its price.
@@ -1150,10 +1183,10 @@ export interface components {
             requestHash: components["schemas"]["BlobHash"];
             /**
              * Format: int32
-             * @description HTTP status of the answer.
+             * @description HTTP status of the answer. 0 if the server stopped during the call, so that nobody knows how it ended.
              */
             status: number;
-            /** @description What the answer says it used. */
+            /** @description What the answer says it used, and an estimate of what it does not say (`estimatedTokens`). */
             usage: components["schemas"]["Usage"];
         };
         /** @description What to do when `baseVersion` is not the latest any more. */
