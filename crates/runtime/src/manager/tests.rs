@@ -5,12 +5,15 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
-use warren_domain::{NodeId, Partition, ProfileRef, SessionId};
+use warren_domain::{
+    BlobHash, Draft, EventBody, ModelCallId, ModelCallStarted, NodeId, Partition, ProfileRef, RunId,
+    RunStatus, Seq, SessionId,
+};
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, EgressOptions, Gateway};
 use warren_sandbox::{Backend, FilesAt, Isolation, Probe, Sandbox, Spec, StartError, SweepError, Swept};
 use warren_snapshots::Snapshots;
-use warren_store::{Live, Store};
+use warren_store::{Change, Commit, Live, LogEntry, RunRecord, Store};
 
 use super::SessionManager;
 use crate::{
@@ -263,6 +266,55 @@ async fn runs_of_a_server_that_does_not_come_back_are_taken_up_when_its_lease_ha
     let other = database.server("other", LONG);
     other.take_up_left().await.expect("they are read");
     assert_eq!(n_unfinished(&database).await, 1, "the run of the dead server is over, the other goes on");
+}
+
+fn call_started(run: RunId, max_tokens: u64) -> Draft {
+    let started = ModelCallStarted {
+        call_id: ModelCallId(uuid::Uuid::from_u128(max_tokens.into())),
+        model: "m".to_owned(),
+        request_hash: BlobHash(String::new()),
+        attempt: 1,
+        max_tokens,
+        max_cost_usd: 0.5,
+    };
+    Draft::of_run(run, EventBody::ModelCallStarted(started))
+}
+
+#[tokio::test]
+async fn calls_in_flight_on_a_dead_server_count_in_their_own_runs_and_once() {
+    let database = Database::new().await;
+    let (dead, other) = (database.server("dead", OVER), database.server("other", LONG));
+    let session = database.session(&dead).await;
+    let cut = dead.run_send(session, message()).await.expect("it is taken").run;
+    let record = dead.run_get(session, cut).await.expect("a run");
+    // A call may outlive the run that made it.
+    let over = RunId(uuid::Uuid::from_u128(1));
+    let ended = RunRecord {
+        run_id: over,
+        status: RunStatus::Completed,
+        ended_at: Some(record.created_at),
+        ..record.clone()
+    };
+    let log = database.store.log.read(session, Seq(0), 100).await.expect("a log");
+    let expected = log.last().expect("entries").seq;
+    let calls = [call_started(cut, 10), call_started(over, 20), call_started(over, 30)];
+    let entries = calls.into_iter().zip(expected.0 + 1..).map(|(draft, seq)| {
+        LogEntry::of(&draft.numbered(Seq(seq), session, record.created_at)).expect("JSON")
+    });
+    let (entries, changes) = (entries.collect(), vec![Change::PutRun(Box::new(ended))]);
+    let lease = database.store.leases.acquire(session, &NodeId::from("dead"), OVER).await.expect("a lease");
+    let commit = Commit { session, fence: lease.fence, expected, entries, changes };
+    database.store.log.commit(commit).await.expect("it is written");
+
+    // The second time there is nothing left to settle.
+    for _ in 0..2 {
+        other.take_up_left().await.expect("they are read");
+        pick_up(&other, session).await.expect("it is taken up");
+        for (run, tokens, cost) in [(cut, 10, 0.5), (over, 50, 1.0)] {
+            let usage = other.run_get(session, run).await.expect("a run").usage;
+            assert_eq!((usage.estimated_tokens, usage.total_tokens, usage.cost_usd), (tokens, tokens, cost));
+        }
+    }
 }
 
 /// A clock that panics once when it is told to.
