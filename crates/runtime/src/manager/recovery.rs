@@ -74,13 +74,16 @@ impl SessionManager {
         });
     }
 
-    /// Gives every session an owner that has an unfinished run and a lease that nobody holds any more.
+    /// Gives every session an owner that has an unfinished run and a lease that no other server holds. One that this server
+    /// holds without owning the session is left from a start or a takeover that failed: nobody else can end its run.
     pub(super) async fn take_up_left(&self) -> Result<(), ReadError> {
-        let store = &self.shared.parts.store;
+        let (store, node) = (&self.shared.parts.store, &self.shared.options.node);
         let unfinished = store.runs.unfinished().await?;
         let sessions: BTreeSet<_> = unfinished.into_iter().map(|run| run.session_id).collect();
         for session in sessions {
-            if self.roster.is_owned(session) || store.leases.holder(session).await?.is_some() {
+            if self.roster.is_owned(session)
+                || store.leases.holder(session).await?.is_some_and(|holder| holder != *node)
+            {
                 continue;
             }
             self.take_up(session).await;

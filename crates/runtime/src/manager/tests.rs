@@ -317,6 +317,19 @@ async fn calls_in_flight_on_a_dead_server_count_in_their_own_runs_and_once() {
     }
 }
 
+#[tokio::test]
+async fn run_left_open_under_this_servers_own_lease_is_taken_up() {
+    let database = Database::new().await;
+    let dead = database.server("dead", OVER);
+    let session = database.session(&dead).await;
+    dead.run_send(session, message()).await.expect("it is taken");
+    let other = database.server("other", LONG);
+    // As when the log cannot be read right after the lease was taken.
+    other.roster.lease(session).await.expect("the lease has run out");
+    other.take_up_left().await.expect("they are read");
+    assert_eq!(n_unfinished(&database).await, 0);
+}
+
 /// A clock that panics once when it is told to.
 #[derive(Default)]
 struct Trap(std::sync::atomic::AtomicBool);
