@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use async_trait::async_trait;
 use warren_agents::Adapter;
 use warren_domain::{
-    AgentType, Command, ErrorCode, ForkedFrom, SessionChanges, SessionId, Timestamp, WorkspaceId,
+    AgentType, Command, ErrorCode, Fence, ForkedFrom, SessionChanges, SessionId, Timestamp, WorkspaceId,
 };
 use warren_sandbox::FilesAt;
 use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
@@ -56,11 +56,15 @@ impl Sessions for SessionManager {
 
     async fn session_unload(&self, session: SessionId, force: Force) -> Result<SessionSummary, SessionError> {
         let record = self.record(session).await?;
-        if self.roster.is_owned(session) {
-            self.ask_to_leave(session, Leave::Unload(force)).await?;
-        } else {
-            self.let_go(session).await;
+        match self.roster.unload_unowned(session) {
+            Some(recorder) => self.give_back(session, recorder.fence).await?,
+            // By its owner, or by one that takes over the lease that an earlier process or a failed unload left.
+            None if self.roster.is_owned(session) || self.is_holder(session).await? => {
+                self.ask_to_leave(session, Leave::Unload(force)).await?;
+            }
+            None => {}
         }
+        self.shared.parts.live.runtime_changed(session);
         Ok(self.summary(record))
     }
 
@@ -195,16 +199,18 @@ impl SessionManager {
         Ok(made.workspace_id)
     }
 
-    /// Takes a session that nobody owns out of memory and gives its lease back.
-    async fn let_go(&self, session: SessionId) {
-        if let Some(recorder) = self.roster.unload_unowned(session) {
-            let (leases, node) = (&self.shared.parts.store.leases, &self.shared.options.node);
-            if let Err(error) = leases.release(session, node, recorder.fence).await {
-                // The lease runs out by itself.
-                tracing::warn!(%session, error = &error as &dyn std::error::Error, "failed to give a lease back");
-            }
-        }
-        self.shared.parts.live.runtime_changed(session);
+    /// Gives a lease back. It does not expire by itself if that fails: this server renews all leases under its name.
+    async fn give_back(&self, session: SessionId, fence: Fence) -> Result<(), SessionError> {
+        let (leases, node) = (&self.shared.parts.store.leases, &self.shared.options.node);
+        let released = leases.release(session, node, fence).await;
+        released.map_err(|error| SessionError::internal("give the lease back", error))
+    }
+
+    /// Whether this server holds the lease of a session.
+    async fn is_holder(&self, session: SessionId) -> Result<bool, SessionError> {
+        let holder = self.shared.parts.store.leases.holder(session).await;
+        let holder = holder.map_err(|error| SessionError::internal("read who holds the lease", error))?;
+        Ok(holder.as_ref() == Some(&self.shared.options.node))
     }
 
     /// Erases a session that nobody can own, under a lease taken for that alone.

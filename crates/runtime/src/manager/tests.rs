@@ -6,19 +6,21 @@ use async_trait::async_trait;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use warren_domain::{
-    BlobHash, Draft, EventBody, ModelCallId, ModelCallStarted, NodeId, Partition, ProfileRef, RunId,
+    BlobHash, Draft, EventBody, Fence, ModelCallId, ModelCallStarted, NodeId, Partition, ProfileRef, RunId,
     RunStatus, Seq, SessionId,
 };
 use warren_env::{Env, Tasks};
 use warren_models::{Egress, EgressOptions, Gateway};
 use warren_sandbox::{Backend, FilesAt, Isolation, Probe, Sandbox, Spec, StartError, SweepError, Swept};
 use warren_snapshots::Snapshots;
-use warren_store::{Change, Commit, Live, LogEntry, RunRecord, Store};
+use warren_store::{
+    AcquireError, Change, Commit, Granted, Leases, Live, LogEntry, ReadError, RunRecord, Store,
+};
 
 use super::SessionManager;
 use crate::{
     admission::Admission,
-    api::{NewMessage, NewSession, Runs as _, SessionError, Sessions as _},
+    api::{Force, NewMessage, NewSession, Runs as _, SessionError, Sessions as _},
     options::{Directories, NoPrograms, Options, Parts, Shared},
     session::Request,
     workspaces::Workspaces,
@@ -328,6 +330,85 @@ async fn run_left_open_under_this_servers_own_lease_is_taken_up() {
     other.roster.lease(session).await.expect("the lease has run out");
     other.take_up_left().await.expect("they are read");
     assert_eq!(n_unfinished(&database).await, 0);
+}
+
+#[tokio::test]
+async fn unload_gives_back_the_lease_of_an_earlier_process_of_this_server() {
+    let database = Database::new().await;
+    let (one, two) = (database.server("one", LONG), database.server("two", LONG));
+    let session = database.session(&one).await;
+    pick_up(&one, session).await.expect("nobody has it");
+    left(&one, session).await;
+    let restarted = database.server("one", LONG);
+    restarted.renew_leases().await.expect("they are renewed");
+    assert_elsewhere(pick_up(&two, session).await, "one");
+    restarted.session_unload(session, Force::No).await.expect("it is unloaded");
+    pick_up(&two, session).await.expect("nobody has it any more");
+}
+
+/// Leases that are not given back while they are told so.
+struct Clinging {
+    leases: Arc<dyn Leases>,
+    clings: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait]
+impl Leases for Clinging {
+    async fn acquire(
+        &self,
+        session: SessionId,
+        node: &NodeId,
+        lasts: Duration,
+    ) -> Result<Granted, AcquireError> {
+        self.leases.acquire(session, node, lasts).await
+    }
+
+    async fn renew(&self, node: &NodeId, lasts: Duration) -> Result<Vec<SessionId>, ReadError> {
+        self.leases.renew(node, lasts).await
+    }
+
+    async fn holder(&self, session: SessionId) -> Result<Option<NodeId>, ReadError> {
+        self.leases.holder(session).await
+    }
+
+    async fn release(&self, session: SessionId, node: &NodeId, fence: Fence) -> Result<(), ReadError> {
+        if self.clings.load(std::sync::atomic::Ordering::SeqCst) {
+            return Err(ReadError { doing: "release the lease", source: "the connection is cut".into() });
+        }
+        self.leases.release(session, node, fence).await
+    }
+
+    async fn storage(&self) -> Result<Option<String>, ReadError> {
+        self.leases.storage().await
+    }
+
+    async fn claim_storage(&self, storage: &str) -> Result<String, ReadError> {
+        self.leases.claim_storage(storage).await
+    }
+}
+
+#[tokio::test]
+async fn unload_that_cannot_give_the_lease_back_fails_and_can_be_tried_again() {
+    let mut database = Database::new().await;
+    let clinging = Arc::new(Clinging { leases: database.store.leases.clone(), clings: true.into() });
+    database.store.leases = clinging.clone();
+    let (one, two) = (database.server("one", LONG), database.server("two", LONG));
+    let session = database.session(&one).await;
+    pick_up(&one, session).await.expect("nobody has it");
+    left(&one, session).await;
+    // The first time it is asleep, the second time only the lease is left.
+    for _ in 0..2 {
+        let refused = one.session_unload(session, Force::No).await;
+        assert!(
+            matches!(refused, Err(SessionError::Internal { doing: "give the lease back", .. })),
+            "{refused:?}"
+        );
+        one.renew_leases().await.expect("they are renewed");
+        assert_elsewhere(pick_up(&two, session).await, "one");
+    }
+    clinging.clings.store(false, std::sync::atomic::Ordering::SeqCst);
+    one.session_unload(session, Force::No).await.expect("it is unloaded");
+    pick_up(&two, session).await.expect("nobody has it any more");
 }
 
 /// A clock that panics once when it is told to.

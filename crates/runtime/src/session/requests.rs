@@ -370,6 +370,7 @@ impl SessionTask {
             return Ok(Next::Continue);
         }
         self.stop_sandbox(how.word()).await?;
+        let mut outcome = Ok(());
         let next = match how {
             Leave::Stop(_) => {
                 self.start_next().await?;
@@ -388,11 +389,13 @@ impl SessionTask {
                 Next::Gone
             }
             Leave::Unload(_) | Leave::Drain => {
-                self.release().await;
+                outcome = self.release().await;
                 Next::Gone
             }
         };
-        replies.into_iter().for_each(|reply| drop(reply.send(Ok(()))));
+        for reply in replies {
+            drop(reply.send(outcome.as_ref().copied().map_err(SessionError::again)));
+        }
         Ok(next)
     }
 
@@ -408,14 +411,15 @@ impl SessionTask {
         }
     }
 
-    async fn release(&self) {
+    /// Gives the lease back. Whoever asked must know if that fails: this server renews all leases under its name.
+    async fn release(&self) -> Result<(), SessionError> {
         let (session, fence) = (self.identity.session, self.recorder.fence);
-        if let Err(error) =
-            self.shared.parts.store.leases.release(session, &self.shared.options.node, fence).await
-        {
-            // The lease runs out by itself.
+        let node = &self.shared.options.node;
+        let released = self.shared.parts.store.leases.release(session, node, fence).await;
+        released.map_err(|error| {
             tracing::warn!(%session, error = &error as &dyn std::error::Error, "failed to give a lease back");
-        }
+            SessionError::internal("give the lease back", error)
+        })
     }
 
     async fn on_start_sandbox(&mut self, reply: Reply<()>) -> Result<(), RecordError> {
