@@ -6,6 +6,7 @@
 mod check;
 mod faults;
 mod node;
+mod tally;
 mod worker;
 
 use std::time::Duration;
@@ -22,6 +23,8 @@ use self::{faults::Faults, node::Node, worker::Worker};
 const N_NODES: usize = 3;
 /// How many clients work at once, each with sessions of its own.
 const N_WORKERS: usize = 5;
+/// All clients together have a run accepted at least this often, on a slow machine too; usually one a second.
+const MAX_SECONDS_PER_RUN: u64 = 10;
 /// How long the short form lasts. Longer than a lease, because one server is stopped for that long.
 const SECONDS: u64 = 45;
 
@@ -43,9 +46,12 @@ async fn servers_that_fail_in_every_way_at_once_lose_nothing_and_leave_no_run_op
     let work = join_all(workers.iter_mut().map(|worker| worker.work_until(end)));
     tokio::join!(work, faults.strike_until(end, &mut nodes));
 
+    faults.print();
+    clients.tally.print();
     let histories = workers.into_iter().flat_map(Worker::into_histories).collect();
     let report = check::everything(&clients, histories).await;
-    report.print(&faults);
+    report.print();
+    assert!(report.n_accepted() >= seconds() / MAX_SECONDS_PER_RUN, "clients got too little done");
     for mut node in nodes {
         node.server.stop().await;
     }

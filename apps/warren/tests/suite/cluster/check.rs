@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use reqwest::{Method, StatusCode};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use warren_domain::{RunId, SessionId};
@@ -15,9 +15,8 @@ use crate::suite::{kill_versions::contents, versions::of};
 
 use super::{
     N_NODES,
-    faults::Faults,
-    node::Clients,
-    worker::{History, ends_run},
+    node::{Call, Clients},
+    worker::{Fate, History, ends_run},
 };
 
 /// Leases end, and a server takes up what the last holder left open.
@@ -28,6 +27,8 @@ const RECOVERED_WITHIN: Duration = Duration::from_secs(120);
 pub(super) struct Report {
     n_sessions: usize,
     n_erased: usize,
+    /// Runs that were accepted in sessions that were erased since.
+    n_erased_runs: usize,
     n_runs: usize,
     n_completed: usize,
     n_entries: usize,
@@ -40,20 +41,39 @@ pub(super) async fn everything(clients: &Clients, histories: Vec<History>) -> Re
     let mut report = Report::default();
     for history in &histories {
         report.n_sessions += 1;
-        if history.is_erased {
-            report.n_erased += 1;
-            erased(clients, history.session).await;
-        } else {
+        if history.fate == Fate::Kept {
             session(clients, history, &mut report).await;
+        } else {
+            report.n_erased += 1;
+            report.n_erased_runs += history.accepted.len();
+            erased(clients, history).await;
         }
     }
     report
 }
 
-async fn erased(clients: &Clients, session: SessionId) {
+async fn erased(clients: &Clients, history: &History) {
+    let path = format!("/api/sessions/{}", history.session);
+    if history.fate == Fate::Doomed {
+        erase(clients, path.clone()).await;
+    }
     for n in 0..N_NODES {
-        let answer = settled(clients, n, &format!("/api/sessions/{session}")).await;
-        assert_eq!(answer.0, StatusCode::NOT_FOUND, "{session} is erased");
+        let answer = settled(clients, n, path.clone()).await;
+        assert_eq!(answer.0, StatusCode::NOT_FOUND, "{path} is erased");
+    }
+}
+
+/// Erases a session on whichever server has it, unless it is gone.
+async fn erase(clients: &Clients, path: String) {
+    let call = Call::delete(path);
+    let deadline = Instant::now() + RECOVERED_WITHIN;
+    for n in (0..N_NODES).cycle() {
+        let answer = clients.call(n, &call).await.map(|answer| answer.status);
+        if matches!(answer, Ok(StatusCode::NO_CONTENT | StatusCode::NOT_FOUND)) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "it cannot be erased: {answer:?}");
+        sleep(Duration::from_millis(200)).await;
     }
 }
 
@@ -178,10 +198,12 @@ async fn one_history(clients: &Clients, history: &History, log: &[Value], report
     let (session, client) = (history.session, clients.get(2).expect("it runs"));
     let transcript = client.get(&of(session, "transcript")).await.body.to_string();
     let lines = client.get(&of(session, "fs/read?path=lines.txt")).await;
-    let lines: BTreeSet<&str> = match &lines.body {
+    let written: Vec<&str> = match &lines.body {
         Value::String(text) if lines.status == StatusCode::OK => text.lines().collect(),
-        _ => BTreeSet::new(),
+        _ => Vec::new(),
     };
+    let lines: BTreeSet<&str> = written.iter().copied().collect();
+    assert_eq!(lines.len(), written.len(), "{session}: a message was run twice: {written:?}");
     for (run, line) in &history.accepted {
         let is_completed = completed(log, *run);
         report.n_completed += usize::from(is_completed);
@@ -226,9 +248,10 @@ async fn usable(clients: &Clients, session: SessionId) {
 }
 
 /// The answer of a server that works again: its connections may take a moment.
-async fn settled(clients: &Clients, n: usize, path: &str) -> (StatusCode, Value) {
+async fn settled(clients: &Clients, n: usize, path: String) -> (StatusCode, Value) {
+    let call = Call::get(path);
     for _ in 0..50 {
-        if let Some(answer) = clients.call(n, Method::GET, path, None).await
+        if let Ok(answer) = clients.call(n, &call).await
             && !answer.status.is_server_error()
         {
             return (answer.status, answer.body);
@@ -239,17 +262,19 @@ async fn settled(clients: &Clients, n: usize, path: &str) -> (StatusCode, Value)
 }
 
 impl Report {
+    /// Runs that servers accepted, whatever became of their sessions.
+    pub(super) fn n_accepted(&self) -> u64 {
+        (self.n_runs + self.n_erased_runs) as u64
+    }
+
     #[expect(clippy::print_stdout, reason = "the report is what people read of this test")]
-    pub(super) fn print(&self, faults: &Faults) {
-        println!("| fault | times |\n|---|---|");
-        for line in faults.lines() {
-            println!("{line}");
-        }
+    pub(super) fn print(&self) {
         println!(
-            "{} sessions ({} erased), {} accepted runs ({} completed), {} entries, {} versions with {} files compared, 0 losses",
+            "{} sessions ({} erased), {} accepted runs ({} in erased sessions, {} of the others completed), {} entries, {} versions with {} files compared, 0 losses",
             self.n_sessions,
             self.n_erased,
-            self.n_runs,
+            self.n_accepted(),
+            self.n_erased_runs,
             self.n_completed,
             self.n_entries,
             self.n_versions,

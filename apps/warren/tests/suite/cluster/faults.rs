@@ -72,9 +72,12 @@ impl Faults {
         }
     }
 
-    /// Lines of the report.
-    pub(super) fn lines(&self) -> Vec<String> {
-        self.counts.iter().map(|(fault, count)| format!("| {fault:?} | {count} |")).collect()
+    #[expect(clippy::print_stdout, reason = "the report is what people read of this test")]
+    pub(super) fn print(&self) {
+        println!("| fault | times |\n|---|---|");
+        for (fault, count) in &self.counts {
+            println!("| {fault:?} | {count} |");
+        }
     }
 
     fn stop(&mut self, node: &Node) {

@@ -3,13 +3,25 @@
 use std::{
     path::Path,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
+use tokio::time::Instant;
 use warren_testkit::{Seed, Setup, TestAnswer, TestClient, TestPostgres, TestProxy, TestServer};
 
 use crate::bucket::Bucket;
+
+use super::{
+    N_NODES,
+    tally::{Lack, Operation, Tally},
+};
+
+/// How long a client waits for an answer. A stopped server gives none.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a client asks others after a server gave no answer.
+const AVOIDED_FOR: Duration = Duration::from_secs(10);
 
 /// Cleanup runs all the time, and expires all it may.
 const CONFIG: &str =
@@ -22,9 +34,26 @@ pub(super) struct Node {
     pub(super) bucket: TestProxy,
 }
 
-/// The servers' clients by number; `None` while a server is down. A cheap clone.
+/// The servers' clients by number. A cheap clone.
 #[derive(Clone)]
-pub(super) struct Clients(Arc<Mutex<Vec<Option<TestClient>>>>);
+pub(super) struct Clients {
+    /// `None` while a server is down.
+    clients: Arc<Mutex<Vec<Option<TestClient>>>>,
+    pub(super) tally: Tally,
+}
+
+/// One client's way to the servers: it avoids those that gave it no answer.
+pub(super) struct Caller {
+    clients: Clients,
+    avoided_until: [Option<Instant>; N_NODES],
+}
+
+/// One request to some server.
+pub(super) struct Call {
+    method: Method,
+    path: String,
+    body: Option<Value>,
+}
 
 impl Node {
     /// The clock of the first is a minute behind, that of the last a minute ahead.
@@ -54,47 +83,88 @@ fn with_clock(setup: Setup, seconds: i64) -> Setup {
 }
 
 pub(super) fn clients(nodes: &[Node]) -> Clients {
-    Clients(Arc::new(Mutex::new(nodes.iter().map(|node| Some(node.server.admin())).collect())))
+    let clients = nodes.iter().map(|node| Some(node.server.admin())).collect();
+    Clients { clients: Arc::new(Mutex::new(clients)), tally: Tally::new() }
+}
+
+impl Call {
+    pub(super) fn get(path: String) -> Self {
+        Self { method: Method::GET, path, body: None }
+    }
+
+    pub(super) fn post(path: String, body: Value) -> Self {
+        Self { method: Method::POST, path, body: Some(body) }
+    }
+
+    pub(super) fn delete(path: String) -> Self {
+        Self { method: Method::DELETE, path, body: None }
+    }
 }
 
 impl Clients {
     /// The client of one server.
     pub(super) fn get(&self, n: usize) -> Option<TestClient> {
-        self.0.lock().expect("no test panicked with it")[n].clone()
+        self.clients.lock().expect("no test panicked with it")[n].clone()
     }
 
     pub(super) fn set(&self, n: usize, client: Option<TestClient>) {
-        self.0.lock().expect("no test panicked with it")[n] = client;
+        self.clients.lock().expect("no test panicked with it")[n] = client;
     }
 
-    /// Calls one of the servers. `None` when it is down or gives no whole answer.
-    pub(super) async fn call(
-        &self,
-        n: usize,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Option<TestAnswer> {
-        let client = self.get(n)?;
-        let request: RequestBuilder = client.request(method, path).timeout(super::worker::ANSWER_TIMEOUT);
-        let request = match body {
+    /// Calls one of the servers.
+    pub(super) async fn call(&self, n: usize, call: &Call) -> Result<TestAnswer, Lack> {
+        let client = self.get(n).ok_or(Lack::Down)?;
+        let request: RequestBuilder = client.request(call.method.clone(), &call.path).timeout(ANSWER_TIMEOUT);
+        let request = match &call.body {
             Some(body) => request.json(body),
             None => request,
         };
-        let answer = client.try_send(request).await.ok()?;
-        assert_ne!(answer.refusal().1, "DATA_DAMAGED", "{path}: {:#}", answer.body);
-        Some(answer)
+        let sent = client.try_send(request).await;
+        let answer = sent.map_err(|error| if error.is_timeout() { Lack::TimedOut } else { Lack::Broken })?;
+        assert_ne!(answer.refusal().1, "DATA_DAMAGED", "{}: {:#}", call.path, answer.body);
+        Ok(answer)
+    }
+}
+
+impl Caller {
+    pub(super) fn new(clients: Clients) -> Self {
+        Self { clients, avoided_until: [None; N_NODES] }
     }
 
-    /// Calls a server that chance chooses.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.clients.tally
+    }
+
+    /// The servers that it does not avoid, from one on that chance chooses.
+    pub(super) fn servers(&self, seed: &mut Seed) -> Vec<usize> {
+        let first = seed.below(N_NODES as u64) as usize;
+        let all = (first..first + N_NODES).map(|n| n % N_NODES);
+        all.filter(|n| self.avoided_until[*n].is_none_or(|until| until <= Instant::now())).collect()
+    }
+
+    /// Calls one of the servers, and counts what comes of it. `None` when it is down or gives no whole answer.
+    pub(super) async fn call(&mut self, n: usize, operation: Operation, call: &Call) -> Option<TestAnswer> {
+        let sent = Instant::now();
+        let outcome = self.clients.call(n, call).await;
+        self.tally().note(operation, sent, &outcome);
+        if matches!(outcome, Err(Lack::TimedOut)) {
+            self.avoided_until[n] = Some(Instant::now() + AVOIDED_FOR);
+        }
+        outcome.ok()
+    }
+
+    /// Calls the first server that is up.
     pub(super) async fn call_any(
-        &self,
+        &mut self,
         seed: &mut Seed,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
+        operation: Operation,
+        call: &Call,
     ) -> Option<TestAnswer> {
-        let n = seed.below(super::N_NODES as u64) as usize;
-        self.call(n, method, path, body).await
+        for n in self.servers(seed) {
+            if self.clients.get(n).is_some() {
+                return self.call(n, operation, call).await;
+            }
+        }
+        None
     }
 }

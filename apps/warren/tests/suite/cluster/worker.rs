@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use reqwest::{Method, StatusCode};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use warren_domain::{RunId, SessionId};
@@ -10,12 +10,17 @@ use warren_testkit::{Seed, TestAnswer};
 
 use crate::suite::versions::of;
 
-use super::{N_NODES, node::Clients};
+use super::{
+    node::{Call, Caller, Clients},
+    tally::Operation,
+};
 
-/// How long a client waits for an answer. A stopped server gives none.
-pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client follows a run before it goes on with something else.
 const RUN_TIMEOUT: Duration = Duration::from_secs(12);
+/// A client makes sessions until it has this many. Several, because those of a stopped server wait for its lease to end.
+const MIN_SESSIONS: usize = 3;
+/// A client with this many forks no more: each is checked in the end.
+const MAX_SESSIONS: usize = 6;
 
 /// What a client knows of one session: everything that was acknowledged or shown.
 pub(super) struct History {
@@ -24,107 +29,141 @@ pub(super) struct History {
     pub(super) seen: BTreeMap<u64, Value>,
     /// Runs that a server accepted, with the line each writes.
     pub(super) accepted: BTreeMap<RunId, String>,
-    pub(super) is_erased: bool,
+    /// A message that no server accepted yet, as far as its client knows. It is sent again under the same key.
+    unsure: Option<Message>,
+    pub(super) fate: Fate,
+}
+
+/// Whether a session is to be there in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept,
+    /// A server was asked to erase it and did not say what became of that.
+    Doomed,
+    Erased,
+}
+
+/// A message and the line that its run writes.
+struct Message {
+    line: String,
+    body: Value,
 }
 
 /// One client.
 pub(super) struct Worker {
     n: usize,
     seed: Seed,
-    clients: Clients,
+    caller: Caller,
     n_messages: u32,
-    histories: Vec<History>,
+    /// Those it works on.
+    live: Vec<History>,
+    /// Those it erased, or may have erased.
+    left: Vec<History>,
 }
 
 impl Worker {
     pub(super) fn new(n: usize, seed: Seed, clients: Clients) -> Self {
-        Self { n, seed, clients, n_messages: 0, histories: Vec::new() }
+        let caller = Caller::new(clients);
+        Self { n, seed, caller, n_messages: 0, live: Vec::new(), left: Vec::new() }
     }
 
-    pub(super) fn into_histories(self) -> Vec<History> {
-        self.histories
+    pub(super) fn into_histories(self) -> impl Iterator<Item = History> {
+        self.live.into_iter().chain(self.left)
     }
 
-    /// Works until `end`. The last session of the list is the one it works on.
+    /// Works until `end`, each time on another of its sessions.
     pub(super) async fn work_until(&mut self, end: Instant) {
         while Instant::now() < end {
-            if self.histories.last().is_none_or(|last| last.is_erased) && !self.create().await {
+            if self.live.len() < MIN_SESSIONS {
+                self.create().await;
+            }
+            if self.live.is_empty() {
                 continue;
             }
-            match self.seed.below(20) {
-                0 => self.erase().await,
-                1 | 2 => self.fork().await,
-                3 | 4 => self.restore().await,
-                5 => self.request(Method::POST, "snapshot", &json!({})).await,
-                6 | 7 => self.request(Method::POST, "unload", &json!({})).await,
-                _ => self.message().await,
+            let at = self.seed.below(self.live.len() as u64) as usize;
+            match self.seed.below(40) {
+                0 => self.erase(at).await,
+                1..4 => self.fork(at).await,
+                4..8 => self.restore(at).await,
+                8..10 => self.request(at, Operation::Snapshot, "snapshot", json!({})).await,
+                10..14 => self.unload(at).await,
+                _ => self.message(at).await,
             }
         }
     }
 
-    async fn create(&mut self) -> bool {
-        let answer =
-            self.clients.call_any(&mut self.seed, Method::POST, "/api/sessions", Some(&json!({}))).await;
-        let Some(session) = answer.as_ref().and_then(made) else {
-            sleep(Duration::from_millis(200)).await;
-            return false;
-        };
-        self.histories.push(History::new(session));
-        true
+    async fn create(&mut self) {
+        let call = Call::post("/api/sessions".to_owned(), json!({}));
+        let answer = self.caller.call_any(&mut self.seed, Operation::Create, &call).await;
+        match answer.as_ref().and_then(made) {
+            Some(session) => self.live.push(History::new(session)),
+            None => sleep(Duration::from_millis(200)).await,
+        }
     }
 
-    /// Sends a message under one idempotency key until some server takes it, and follows its run.
-    async fn message(&mut self) {
-        self.n_messages += 1;
-        let line = format!("w{}m{}", self.n, self.n_messages);
-        let size = self.seed.below(200_000);
-        let content =
-            format!("run: echo {line} >> lines.txt; head -c {size} /dev/urandom > r{}.bin", size % 4);
-        let body = json!({"content": content, "idempotencyKey": line});
-        let path = of(self.session(), "messages");
-        let first = self.seed.below(N_NODES as u64) as usize;
-        for n in first..first + 2 * N_NODES {
-            let answer = self.clients.call(n % N_NODES, Method::POST, &path, Some(&body)).await;
+    /// Offers a message to each server under one idempotency key, and follows its run if one takes it.
+    async fn message(&mut self, at: usize) {
+        let message = match self.live[at].unsure.take() {
+            Some(message) => message,
+            None => self.new_message(),
+        };
+        let call = Call::post(of(self.live[at].session, "messages"), message.body.clone());
+        for n in self.caller.servers(&mut self.seed) {
+            let answer = self.caller.call(n, Operation::Message, &call).await;
             if let Some(answer) = answer
                 && answer.status == StatusCode::ACCEPTED
             {
                 let run: RunId =
                     answer.body["runId"].as_str().and_then(|id| id.parse().ok()).expect("a run's id");
-                self.history().accepted.insert(run, line);
-                return self.follow(run).await;
+                self.live[at].accepted.insert(run, message.line);
+                self.caller.tally().note_accepted();
+                return self.follow(at, run).await;
             }
-            sleep(Duration::from_millis(50)).await;
         }
+        self.live[at].unsure = Some(message);
+        sleep(Duration::from_millis(50)).await;
+    }
+
+    fn new_message(&mut self) -> Message {
+        self.n_messages += 1;
+        let line = format!("w{}m{}", self.n, self.n_messages);
+        let size = self.seed.below(200_000);
+        let content =
+            format!("run: echo {line} >> lines.txt; head -c {size} /dev/urandom > r{}.bin", size % 4);
+        Message { body: json!({"content": content, "idempotencyKey": line}), line }
     }
 
     /// Reads the log, each page from another server, until the run has ended or takes too long.
-    async fn follow(&mut self, run: RunId) {
-        let deadline = Instant::now() + RUN_TIMEOUT;
-        while Instant::now() < deadline && !self.history().has_ended(run) {
-            let after = self.history().seen.last_key_value().map_or(0, |(seq, _)| *seq);
-            let path = of(self.session(), &format!("events?after={after}"));
-            let answer = self.clients.call_any(&mut self.seed, Method::GET, &path, None).await;
+    async fn follow(&mut self, at: usize, run: RunId) {
+        let began = Instant::now();
+        while began.elapsed() < RUN_TIMEOUT {
+            let after = self.live[at].seen.last_key_value().map_or(0, |(seq, _)| *seq);
+            let path = of(self.live[at].session, &format!("events?after={after}"));
+            let answer = self.caller.call_any(&mut self.seed, Operation::Follow, &Call::get(path)).await;
             if let Some(answer) = answer
                 && answer.status == StatusCode::OK
             {
-                self.history().note(&answer.body);
+                self.live[at].note(&answer.body);
+            }
+            if self.live[at].has_ended(run) {
+                return self.caller.tally().note_ended(began.elapsed());
             }
             sleep(Duration::from_millis(100)).await;
         }
     }
 
-    async fn fork(&mut self) {
-        let path = of(self.session(), "fork");
-        let answer = self.clients.call_any(&mut self.seed, Method::POST, &path, Some(&json!({}))).await;
-        if let Some(session) = answer.as_ref().and_then(made) {
-            let own = self.histories.len() - 1;
-            self.histories.insert(own, History::new(session));
+    async fn fork(&mut self, at: usize) {
+        if self.live.len() >= MAX_SESSIONS {
+            return;
         }
+        let call = Call::post(of(self.live[at].session, "fork"), json!({}));
+        let answer = self.caller.call_any(&mut self.seed, Operation::Fork, &call).await;
+        self.live.extend(answer.as_ref().and_then(made).map(History::new));
     }
 
-    async fn restore(&mut self) {
-        let path = of(self.session(), "versions?limit=4");
-        let Some(answer) = self.clients.call_any(&mut self.seed, Method::GET, &path, None).await else {
+    async fn restore(&mut self, at: usize) {
+        let call = Call::get(of(self.live[at].session, "versions?limit=4"));
+        let Some(answer) = self.caller.call_any(&mut self.seed, Operation::Versions, &call).await else {
             return;
         };
         let kept: Vec<u64> = answer.body["versions"]
@@ -135,42 +174,53 @@ impl Worker {
             .filter_map(|version| version["version"].as_u64())
             .collect();
         if let Some(version) = kept.get(self.seed.below(kept.len().max(1) as u64) as usize) {
-            self.request(Method::POST, "restore", &json!({"version": version})).await;
+            self.request(at, Operation::Restore, "restore", json!({"version": version})).await;
         }
     }
 
     /// Whatever becomes of it: what counts is what is there at the end.
-    async fn request(&mut self, method: Method, what: &str, body: &Value) {
-        let path = of(self.session(), what);
-        drop(self.clients.call_any(&mut self.seed, method, &path, Some(body)).await);
-    }
-
-    async fn erase(&mut self) {
-        let path = format!("/api/sessions/{}", self.session());
-        for _ in 0..10 {
-            let answer = self.clients.call_any(&mut self.seed, Method::DELETE, &path, None).await;
-            if answer.is_some_and(|answer| {
-                [StatusCode::NO_CONTENT, StatusCode::NOT_FOUND].contains(&answer.status)
-            }) {
-                self.history().is_erased = true;
+    async fn request(&mut self, at: usize, operation: Operation, what: &str, body: Value) {
+        let call = Call::post(of(self.live[at].session, what), body);
+        for n in self.caller.servers(&mut self.seed) {
+            let answer = self.caller.call(n, operation, &call).await;
+            if answer.is_some_and(|answer| answer.status.is_success()) {
                 return;
             }
-            sleep(Duration::from_millis(100)).await;
         }
     }
 
-    fn history(&mut self) -> &mut History {
-        self.histories.last_mut().expect("it works on a session")
+    /// Asks every server: one that does not have the session says that all is well.
+    async fn unload(&mut self, at: usize) {
+        let call = Call::post(of(self.live[at].session, "unload"), json!({}));
+        for n in self.caller.servers(&mut self.seed) {
+            drop(self.caller.call(n, Operation::Unload, &call).await);
+        }
     }
 
-    fn session(&mut self) -> SessionId {
-        self.history().session
+    async fn erase(&mut self, at: usize) {
+        let call = Call::delete(format!("/api/sessions/{}", self.live[at].session));
+        let mut fate = Fate::Kept;
+        for n in self.caller.servers(&mut self.seed) {
+            match self.caller.call(n, Operation::Erase, &call).await.map(|answer| answer.status) {
+                Some(StatusCode::NO_CONTENT | StatusCode::NOT_FOUND) => {
+                    fate = Fate::Erased;
+                    break;
+                }
+                Some(status) if status.is_client_error() => {}
+                Some(_) | None => fate = Fate::Doomed,
+            }
+        }
+        if fate != Fate::Kept {
+            let history = self.live.swap_remove(at);
+            self.left.push(History { fate, ..history });
+        }
     }
 }
 
 impl History {
     fn new(session: SessionId) -> Self {
-        Self { session, seen: BTreeMap::new(), accepted: BTreeMap::new(), is_erased: false }
+        let (seen, accepted) = (BTreeMap::new(), BTreeMap::new());
+        Self { session, seen, accepted, unsure: None, fate: Fate::Kept }
     }
 
     /// Keeps a page of the log. What was read twice must be the same both times.
