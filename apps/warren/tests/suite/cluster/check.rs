@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use futures::{StreamExt as _, stream};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -22,6 +23,9 @@ use super::{
 /// Leases end, and a server takes up what the last holder left open.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(120);
 
+/// How many sessions are checked at once.
+const N_AT_ONCE: usize = 4;
+
 /// What was compared.
 #[derive(Default)]
 pub(super) struct Report {
@@ -36,18 +40,21 @@ pub(super) struct Report {
     n_files: usize,
 }
 
-/// Checks every session on every server.
+/// Checks every session on every server, some at once.
 pub(super) async fn everything(clients: &Clients, histories: Vec<History>) -> Report {
-    let mut report = Report::default();
-    for history in &histories {
-        report.n_sessions += 1;
-        if history.fate == Fate::Kept {
-            session(clients, history, &mut report).await;
-        } else {
-            report.n_erased += 1;
-            report.n_erased_runs += history.accepted.len();
-            erased(clients, history).await;
-        }
+    let checks = histories.iter().map(|history| one(clients, history));
+    let reports = stream::iter(checks).buffer_unordered(N_AT_ONCE);
+    reports.fold(Report::default(), async |all, one| all.plus(&one)).await
+}
+
+async fn one(clients: &Clients, history: &History) -> Report {
+    let mut report = Report { n_sessions: 1, ..Report::default() };
+    if history.fate == Fate::Kept {
+        session(clients, history, &mut report).await;
+    } else {
+        report.n_erased = 1;
+        report.n_erased_runs = history.accepted.len();
+        erased(clients, history).await;
     }
     report
 }
@@ -262,6 +269,19 @@ async fn settled(clients: &Clients, n: usize, path: String) -> (StatusCode, Valu
 }
 
 impl Report {
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            n_sessions: self.n_sessions + other.n_sessions,
+            n_erased: self.n_erased + other.n_erased,
+            n_erased_runs: self.n_erased_runs + other.n_erased_runs,
+            n_runs: self.n_runs + other.n_runs,
+            n_completed: self.n_completed + other.n_completed,
+            n_entries: self.n_entries + other.n_entries,
+            n_versions: self.n_versions + other.n_versions,
+            n_files: self.n_files + other.n_files,
+        }
+    }
+
     /// Runs that servers accepted, whatever became of their sessions.
     pub(super) fn n_accepted(&self) -> u64 {
         (self.n_runs + self.n_erased_runs) as u64

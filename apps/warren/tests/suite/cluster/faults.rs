@@ -41,12 +41,12 @@ impl Faults {
     pub(super) async fn strike_until(&mut self, end: Instant, nodes: &mut [Node]) {
         sleep(Duration::from_secs(4)).await;
         let mut continues_at = Some((0, Instant::now() + STOPPED));
-        self.stop(&nodes[0]);
+        self.stop(0, &nodes[0]);
         while Instant::now() < end {
             if let Some((n, at)) = continues_at
                 && Instant::now() >= at
             {
-                signal(&nodes[n], Signal::CONT);
+                self.go_on(n, &nodes[n]);
                 continues_at = None;
             }
             let n = self.seed.below(N_NODES as u64) as usize;
@@ -59,7 +59,7 @@ impl Faults {
                 3..5 => self.cut(Fault::DatabaseCut, &nodes[n]).await,
                 5..7 => self.cut(Fault::BucketCut, &nodes[n]).await,
                 _ if continues_at.is_none() => {
-                    self.stop(&nodes[n]);
+                    self.stop(n, &nodes[n]);
                     continues_at = Some((n, Instant::now() + STOPPED));
                 }
                 _ => {}
@@ -68,7 +68,7 @@ impl Faults {
         }
         if let Some((n, at)) = continues_at {
             sleep_until(at).await;
-            signal(&nodes[n], Signal::CONT);
+            self.go_on(n, &nodes[n]);
         }
     }
 
@@ -80,9 +80,15 @@ impl Faults {
         }
     }
 
-    fn stop(&mut self, node: &Node) {
+    fn stop(&mut self, n: usize, node: &Node) {
         self.count(Fault::Stopped);
+        self.clients.set_stopped(n, true);
         signal(node, Signal::STOP);
+    }
+
+    fn go_on(&self, n: usize, node: &Node) {
+        signal(node, Signal::CONT);
+        self.clients.set_stopped(n, false);
     }
 
     async fn kill(&mut self, n: usize, node: &mut Node) {

@@ -2,7 +2,7 @@
 
 use std::{
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -37,9 +37,15 @@ pub(super) struct Node {
 /// The servers' clients by number. A cheap clone.
 #[derive(Clone)]
 pub(super) struct Clients {
-    /// `None` while a server is down.
-    clients: Arc<Mutex<Vec<Option<TestClient>>>>,
+    servers: Arc<Mutex<Vec<Server>>>,
     pub(super) tally: Tally,
+}
+
+/// What is known of one server.
+struct Server {
+    /// `None` while it is down.
+    client: Option<TestClient>,
+    is_stopped: bool,
 }
 
 /// One client's way to the servers: it avoids those that gave it no answer.
@@ -83,8 +89,8 @@ fn with_clock(setup: Setup, seconds: i64) -> Setup {
 }
 
 pub(super) fn clients(nodes: &[Node]) -> Clients {
-    let clients = nodes.iter().map(|node| Some(node.server.admin())).collect();
-    Clients { clients: Arc::new(Mutex::new(clients)), tally: Tally::new() }
+    let servers = nodes.iter().map(|node| Server { client: Some(node.server.admin()), is_stopped: false });
+    Clients { servers: Arc::new(Mutex::new(servers.collect())), tally: Tally::new() }
 }
 
 impl Call {
@@ -104,15 +110,25 @@ impl Call {
 impl Clients {
     /// The client of one server.
     pub(super) fn get(&self, n: usize) -> Option<TestClient> {
-        self.clients.lock().expect("no test panicked with it")[n].clone()
+        self.servers()[n].client.clone()
     }
 
     pub(super) fn set(&self, n: usize, client: Option<TestClient>) {
-        self.clients.lock().expect("no test panicked with it")[n] = client;
+        self.servers()[n].client = client;
+    }
+
+    /// Notes that a server is stopped, or goes on.
+    pub(super) fn set_stopped(&self, n: usize, is_stopped: bool) {
+        self.servers()[n].is_stopped = is_stopped;
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Vec<Server>> {
+        self.servers.lock().expect("no test panicked with it")
     }
 
     /// Calls one of the servers.
     pub(super) async fn call(&self, n: usize, call: &Call) -> Result<TestAnswer, Lack> {
+        let was_stopped = self.servers()[n].is_stopped;
         let client = self.get(n).ok_or(Lack::Down)?;
         let request: RequestBuilder = client.request(call.method.clone(), &call.path).timeout(ANSWER_TIMEOUT);
         let request = match &call.body {
@@ -120,7 +136,11 @@ impl Clients {
             None => request,
         };
         let sent = client.try_send(request).await;
-        let answer = sent.map_err(|error| if error.is_timeout() { Lack::TimedOut } else { Lack::Broken })?;
+        let answer = sent.map_err(|error| match error.is_timeout() {
+            true if was_stopped || self.servers()[n].is_stopped => Lack::Stopped,
+            true => Lack::TimedOut,
+            false => Lack::Broken,
+        })?;
         assert_ne!(answer.refusal().1, "DATA_DAMAGED", "{}: {:#}", call.path, answer.body);
         Ok(answer)
     }
@@ -147,7 +167,7 @@ impl Caller {
         let sent = Instant::now();
         let outcome = self.clients.call(n, call).await;
         self.tally().note(operation, sent, &outcome);
-        if matches!(outcome, Err(Lack::TimedOut)) {
+        if matches!(outcome, Err(Lack::TimedOut | Lack::Stopped)) {
             self.avoided_until[n] = Some(Instant::now() + AVOIDED_FOR);
         }
         outcome.ok()

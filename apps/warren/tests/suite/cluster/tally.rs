@@ -124,7 +124,9 @@ impl fmt::Display for Count {
 pub(super) enum Lack {
     /// The server is down.
     Down,
-    /// Nothing came in time: it is stopped, or stuck.
+    /// Nothing came in time: it is stopped.
+    Stopped,
+    /// Nothing came in time, though it is not stopped.
     TimedOut,
     /// The connection broke: it was killed meanwhile.
     Broken,
