@@ -97,6 +97,8 @@ pub(crate) async fn read_body(
 ) -> Result<Buffer, BodyError> {
     let read = async move {
         let mut body = body;
+        // One that grows is copied again and again.
+        buffer.expect(body.size_hint().exact().unwrap_or_default());
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else { return Err(BodyError::Broken) };
             if let Some(data) = frame.data_ref() {

@@ -41,6 +41,11 @@ impl Memory {
 }
 
 impl Buffer {
+    /// Makes room for so many bytes, within the limit. They count when they come.
+    pub(crate) fn expect(&mut self, n_bytes: u64) {
+        self.bytes.reserve(usize::try_from(n_bytes).unwrap_or(usize::MAX).min(self.limit));
+    }
+
     /// Adds all of `chunk`, or nothing.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Result<(), Full> {
         if chunk.len() > self.limit - self.bytes.len() {

@@ -5,7 +5,7 @@ mod chat;
 mod gemini;
 mod responses;
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
@@ -34,7 +34,7 @@ pub(super) fn check(dialect: Dialect, ask: &Ask) -> Result<(), ApiError> {
     }
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ApiError> {
     serde_json::from_slice(body).map_err(|error| ApiError::invalid(error.to_string()))
 }
 

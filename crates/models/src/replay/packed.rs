@@ -5,10 +5,11 @@
 //! **Invariant:** a recording is read by at most `FANOUT` − 1 bases for each digit of its place, to the base of
 //! `FANOUT`; and a chain has a maximum age ([`Place::next`]), so that retention can go by age.
 
-use std::{io::Read as _, time::Duration};
+use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use warren_domain::{BlobHash, Timestamp};
+use zstd::zstd_safe::{DCtx, get_frame_content_size};
 
 use super::RecordingError;
 
@@ -29,7 +30,7 @@ const MAX_WINDOW_LOG: u32 = 27;
 const MIN_WINDOW_LOG: u32 = 17;
 
 /// No recording is longer: a request and an answer are limited to less.
-const MAX_BYTES: u64 = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 
 /// Where a recording stands among those that share content with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,7 @@ impl Packed {
         packed.put_u32_le(place.n);
         packed.put_i64_le(place.since.as_millis());
         packed.put_slice(&hash);
+        // By a stream: at once, zstd makes three times as much of content that is hardly new.
         let mut encoder = zstd::stream::write::Encoder::with_ref_prefix(packed.writer(), LEVEL, dictionary)?;
         encoder.include_checksum(true)?;
         encoder.long_distance_matching(true)?;
@@ -125,15 +127,15 @@ impl Packed {
     /// # Errors
     /// When the bytes or the base are not those that were packed.
     pub fn unpack(&self, base: Option<&[u8]>) -> Result<Bytes, RecordingError> {
-        let damaged = |_| RecordingError::Damaged("it cannot be unpacked");
-        let dictionary = base.unwrap_or_default();
-        let decoder = zstd::stream::read::Decoder::with_ref_prefix(self.frame.as_ref(), dictionary);
-        let mut decoder = decoder.map_err(damaged)?.take(MAX_BYTES + 1);
-        let mut whole = Vec::new();
-        decoder.read_to_end(&mut whole).map_err(damaged)?;
-        if whole.len() as u64 > MAX_BYTES {
-            return Err(RecordingError::Damaged("it is longer than any recording"));
-        }
+        let damaged = || RecordingError::Damaged("it cannot be unpacked");
+        let n_bytes = get_frame_content_size(&self.frame).ok().flatten().ok_or_else(damaged)?;
+        let n_bytes = usize::try_from(n_bytes).ok().filter(|n_bytes| *n_bytes <= MAX_BYTES);
+        let n_bytes = n_bytes.ok_or(RecordingError::Damaged("it is longer than any recording"))?;
+        // At once: a stream would copy it through a window of its own.
+        let mut context = DCtx::create();
+        context.ref_prefix(base.unwrap_or_default()).map_err(|_| damaged())?;
+        let mut whole = Vec::with_capacity(n_bytes);
+        context.decompress(&mut whole, &self.frame).map_err(|_| damaged())?;
         Ok(Bytes::from(whole))
     }
 }

@@ -1,6 +1,6 @@
 //! Anthropic's Messages requests, and what the real API would refuse about them.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,14 +8,16 @@ use serde_json::Value;
 use super::parse;
 use crate::demo::ask::{self, ApiError, Ask, Form, Made};
 
+/// Borrows from the body what it can: a conversation may be long.
 #[derive(Debug, Deserialize)]
-struct Request {
+struct Request<'a> {
     #[serde(default)]
     model: String,
     max_tokens: Option<u64>,
-    messages: Vec<Message>,
-    #[serde(default)]
-    system: Content,
+    #[serde(borrow)]
+    messages: Vec<Message<'a>>,
+    #[serde(borrow, default)]
+    system: Content<'a>,
     #[serde(default)]
     tools: Vec<Tool>,
     #[serde(default)]
@@ -44,9 +46,10 @@ struct Tool {
 }
 
 #[derive(Debug, Deserialize)]
-struct Message {
+struct Message<'a> {
     role: Role,
-    content: Content,
+    #[serde(borrow)]
+    content: Content<'a>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -60,26 +63,31 @@ enum Role {
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Content {
-    Text(String),
-    Blocks(Vec<Block>),
+enum Content<'a> {
+    #[serde(borrow)]
+    Text(Cow<'a, str>),
+    #[serde(borrow)]
+    Blocks(Vec<Block<'a>>),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
+enum Block<'a> {
     Text {
-        text: String,
+        #[serde(borrow)]
+        text: Cow<'a, str>,
     },
     ToolUse {
-        id: String,
-        #[serde(default)]
-        name: String,
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow, default)]
+        name: Cow<'a, str>,
     },
     ToolResult {
-        tool_use_id: String,
-        #[serde(default)]
-        content: Content,
+        #[serde(borrow)]
+        tool_use_id: Cow<'a, str>,
+        #[serde(borrow, default)]
+        content: Content<'a>,
         #[serde(default)]
         is_error: bool,
     },
@@ -88,7 +96,7 @@ enum Block {
 }
 
 pub(super) fn read(path: &str, body: &[u8]) -> Result<Ask, ApiError> {
-    let request: Request = parse(body)?;
+    let request: Request<'_> = parse(body)?;
     if !path.ends_with("/count_tokens") {
         request.check()?;
     }
@@ -115,7 +123,7 @@ fn tool(tool: Tool) -> ask::Tool {
     ask::Tool { name, namespace: None, description, schema, form: Form::Function }
 }
 
-fn message(message: Message) -> ask::Message {
+fn message(message: Message<'_>) -> ask::Message {
     let role = match message.role {
         Role::User => ask::Role::User,
         Role::Assistant => ask::Role::Model,
@@ -127,9 +135,12 @@ fn message(message: Message) -> ask::Message {
     for block in blocks {
         match block {
             Block::Text { .. } => {}
-            Block::ToolUse { id, name } => heard.calls.push(Made { id, tool: name }),
+            Block::ToolUse { id, name } => {
+                heard.calls.push(Made { id: id.into_owned(), tool: name.into_owned() });
+            }
             Block::ToolResult { tool_use_id: id, content, is_error } => {
-                heard.results.push(ask::ToolResult { id, text: content.text(), is_error });
+                let (id, text) = (id.into_owned(), content.text());
+                heard.results.push(ask::ToolResult { id, text, is_error });
             }
             Block::Other => heard.n_other += 1,
         }
@@ -137,7 +148,7 @@ fn message(message: Message) -> ask::Message {
     heard
 }
 
-impl Request {
+impl Request<'_> {
     /// Refuses what the real API refuses, so that an agent that works here works there.
     fn check(&self) -> Result<(), ApiError> {
         if self.max_tokens.is_none_or(|tokens| tokens == 0) {
@@ -185,8 +196,8 @@ impl Request {
     }
 }
 
-impl Content {
-    fn blocks(&self) -> &[Block] {
+impl<'a> Content<'a> {
+    fn blocks(&self) -> &[Block<'a>] {
         match self {
             Content::Text(_) => &[],
             Content::Blocks(blocks) => blocks,
@@ -195,11 +206,11 @@ impl Content {
 
     fn texts(&self) -> impl Iterator<Item = &str> {
         let alone = match self {
-            Content::Text(text) => Some(text.as_str()),
+            Content::Text(text) => Some(text.as_ref()),
             Content::Blocks(_) => None,
         };
         alone.into_iter().chain(self.blocks().iter().filter_map(|block| match block {
-            Block::Text { text } => Some(text.as_str()),
+            Block::Text { text } => Some(text.as_ref()),
             Block::ToolUse { .. } | Block::ToolResult { .. } | Block::Other => None,
         }))
     }
@@ -211,14 +222,14 @@ impl Content {
 
     fn tool_uses(&self) -> impl Iterator<Item = &str> {
         self.blocks().iter().filter_map(|block| match block {
-            Block::ToolUse { id, .. } => Some(id.as_str()),
+            Block::ToolUse { id, .. } => Some(id.as_ref()),
             Block::Text { .. } | Block::ToolResult { .. } | Block::Other => None,
         })
     }
 
     fn tool_results(&self) -> impl Iterator<Item = &str> {
         self.blocks().iter().filter_map(|block| match block {
-            Block::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_str()),
+            Block::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_ref()),
             Block::Text { .. } | Block::ToolUse { .. } | Block::Other => None,
         })
     }
@@ -240,7 +251,7 @@ impl Content {
     }
 }
 
-impl Default for Content {
+impl Default for Content<'_> {
     fn default() -> Self {
         Content::Blocks(Vec::new())
     }
