@@ -4,7 +4,7 @@
 //! whose [`Isolation`] says what really stands between those programs and the machine.
 //! **Invariant:** nothing here knows agents, sessions or stores; and nothing that comes out of a sandbox is trusted.
 //! Start with [`Backend`], then [`local`]; [`launcher`] is the small process that starts every local sandbox. [`apart`] makes
-//! a backend of this machine one whose files are in its sandboxes alone.
+//! a backend of this machine one whose files are in its sandboxes alone. [`quota`] has the system calls of disk quotas.
 
 mod contract;
 pub mod guest;
@@ -14,6 +14,8 @@ pub mod local;
 pub mod apart;
 
 pub mod launcher;
+
+pub mod quota;
 
 mod cgroup;
 mod seccomp;

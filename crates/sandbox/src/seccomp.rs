@@ -14,7 +14,7 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use crate::BoxError;
+use crate::{BoxError, quota::FS_IOC_FSSETXATTR};
 use allowed::{FCHMODAT2, allowed};
 
 /// Fail with `EPERM`, whatever the arguments.
@@ -105,6 +105,8 @@ const SOCKET_FAMILIES: [i32; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6,
 const PERSONALITIES: [u32; 5] = [0, 0x8, 0x0004_0000, 0x0004_0008, u32::MAX];
 /// Type characters into a terminal as if its user had typed them.
 const TERMINAL_INJECTION: [u64; 2] = [0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */];
+/// Takes a file off the disk quota. The kernel refuses it in a user namespace anyway.
+const PROJECT_CHANGE: u64 = FS_IOC_FSSETXATTR as u64;
 
 /// Run a file with its owner's rights. A file in a workspace belongs to the sandbox's UID, or to the server's own.
 const SET_ID_BITS: [u32; 2] = [libc::S_ISUID, libc::S_ISGID];
@@ -166,7 +168,7 @@ fn filter() -> Result<BpfProgram, BoxError> {
         unusual.push(argument(0, SeccompCmpOp::Ne, u64::from(personality))?);
     }
     rules.insert(libc::SYS_personality, vec![rule(unusual)?]);
-    for request in TERMINAL_INJECTION {
+    for request in TERMINAL_INJECTION.into_iter().chain([PROJECT_CHANGE]) {
         rules.entry(libc::SYS_ioctl).or_default().push(rule([argument(1, SeccompCmpOp::Eq, request)?])?);
     }
     deny_set_id_bits(&mut rules)?;

@@ -290,6 +290,7 @@ async fn calls_that_widen_what_can_be_reached_fail() {
         "reboot",
         "mknod",
         "tiocsti",
+        "project",
     ];
     let arguments: Vec<[&str; 2]> = denied.iter().map(|name| ["call", *name]).collect();
     let attempts: Vec<(&[&str], &str)> = arguments.iter().map(|both| (both.as_slice(), "EPERM")).collect();
