@@ -63,6 +63,18 @@ impl Backend for Apart {
         self.inner.probe().await
     }
 
+    fn adopt(&self, directory: &Path, uid: u32) {
+        self.inner.adopt(directory, uid);
+    }
+
+    fn disown(&self, directory: &Path) {
+        self.inner.disown(directory);
+    }
+
+    fn release(&self, directory: &Path, uid: u32) {
+        self.inner.release(directory, uid);
+    }
+
     async fn sweep(&self) -> Result<Swept, SweepError> {
         let swept = self.inner.sweep().await?;
         let directories = Arc::clone(&self.directories);

@@ -6,7 +6,11 @@ mod isolation;
 mod limits;
 mod sandbox;
 
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -28,6 +32,18 @@ pub trait Backend: Send + Sync {
 
     /// Finds out, by trying, what isolation this machine really gives.
     async fn probe(&self) -> Probe;
+
+    /// Gets a new, empty directory of the host ready to be filled with files for a sandbox of `uid`, so that a disk quota counts
+    /// them. Until that sandbox starts, no quota limits `uid`. Blocks; does nothing where there are no quotas.
+    fn adopt(&self, _directory: &Path, _uid: u32) {}
+
+    /// Takes a directory that no sandbox uses any more, and all that is in it, off the disk quota of its UID, which others may
+    /// get. Blocks; does nothing where there are no quotas.
+    fn disown(&self, _directory: &Path) {}
+
+    /// Removes the disk quota of a UID whose workspace was removed, from the file system of `directory`. Blocks; does nothing
+    /// where there are no quotas.
+    fn release(&self, _directory: &Path, _uid: u32) {}
 
     /// Ends what an earlier server of the same data directory left behind: processes and control groups.
     /// Sandboxes of this server are never touched.

@@ -15,7 +15,13 @@ mod running;
 mod start;
 mod uids;
 
-use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use warren_env::Tasks;
@@ -164,8 +170,33 @@ impl Backend for Local {
         probe::probe(self).await
     }
 
+    fn adopt(&self, directory: &Path, uid: u32) {
+        if self.is_root {
+            warn(disk::adopt(directory, uid), directory);
+        }
+    }
+
+    fn disown(&self, directory: &Path) {
+        if self.is_root {
+            warn(disk::disown(directory), directory);
+        }
+    }
+
+    fn release(&self, directory: &Path, uid: u32) {
+        if self.is_root {
+            warn(disk::release(directory, uid), directory);
+        }
+    }
+
     async fn sweep(&self) -> Result<Swept, SweepError> {
         let client = self.client().await.map_err(|source| SweepError::Backend { source })?;
         Ok(client.swept().clone())
+    }
+}
+
+/// Without a quota the limit is still watched, so work goes on.
+fn warn(done: io::Result<()>, directory: &Path) {
+    if let Err(error) = done {
+        tracing::warn!(%error, directory = %directory.display(), "a disk quota could not be changed");
     }
 }

@@ -90,8 +90,8 @@ impl Layer {
     /// What every sandbox must have, unless the operator asks for more.
     pub const BASIC: [Layer; 3] = [Layer::Namespaces, Layer::Network, Layer::Seccomp];
 
-    /// Those that a machine can give today. A disk quota is not among them: no backend sets one yet.
-    pub const OFFERED: [Layer; 8] = [
+    /// All that a machine can give.
+    pub const OFFERED: [Layer; 9] = [
         Layer::Namespaces,
         Layer::Network,
         Layer::Seccomp,
@@ -100,6 +100,7 @@ impl Layer {
         Layer::CpuLimit,
         Layer::PidsLimit,
         Layer::OwnUid,
+        Layer::DiskQuota,
     ];
 
     /// What the operator can do when this layer is missing.
@@ -116,7 +117,8 @@ impl Layer {
             }
             Layer::OwnUid => "run the server as root, so that each workspace can have a uid of its own",
             Layer::DiskQuota => {
-                "no local file system quota is supported yet; take `diskQuota` off the required layers"
+                "run the server as root, with its data directory on ext4 (`tune2fs -O quota,project -Q prjquota DEVICE` while it \
+                 is not mounted) or XFS, mounted with `-o prjquota`, on a kernel of at least 5.14"
             }
         }
     }

@@ -1,5 +1,8 @@
 //! The disk limit, as well as it can be held without a quota: look often, report when there is too much.
 //!
+//! With a quota the kernel refuses what goes far beyond the limit, and counts what is held; who is over it is reported all the
+//! same.
+//!
 //! What a sandbox holds is what its directories hold by name, and what its processes hold by descriptor or mapping after the
 //! name is gone. It can have taken no more than its file system has lost since it was last measured, and nothing while none
 //! of its processes ran. So a tick is one `statvfs` and one counter for each sandbox; directories are walked only when that
@@ -8,6 +11,7 @@
 mod held;
 mod measure;
 mod processes;
+mod quota;
 
 use std::{
     collections::HashMap,
@@ -24,6 +28,7 @@ use crate::LimitHit;
 pub(super) use held::Held;
 pub(super) use measure::{MeasureError, measure};
 pub(super) use processes::Processes;
+pub(super) use quota::{Quota, adopt, disown, has_quotas, release};
 
 /// Other programs may free what a sandbox takes, so a walk is due now and then whatever `statvfs` says.
 const STALE: Duration = Duration::from_secs(60);
@@ -51,6 +56,8 @@ type Overfull = Arc<Mutex<HashMap<PathBuf, Held>>>;
 pub(super) struct Watched {
     roots: Vec<PathBuf>,
     processes: Processes,
+    /// Holds the limit where the file system can.
+    quota: Option<Quota>,
     limit: Held,
     /// What it found when it started, if that was too much already.
     found: Option<Held>,
@@ -109,11 +116,18 @@ impl Watcher {
     }
 
     /// Looks after one more sandbox, until what is returned is dropped.
-    pub(super) fn watch(&self, roots: Vec<PathBuf>, processes: Processes, limit: Held) -> Arc<Watched> {
+    pub(super) fn watch(
+        &self,
+        roots: Vec<PathBuf>,
+        processes: Processes,
+        limit: Held,
+        quota: Option<Quota>,
+    ) -> Arc<Watched> {
         let found = roots.first().and_then(|root| lock(&self.overfull).get(root).copied());
         let watched = Arc::new(Watched {
             roots,
             processes,
+            quota,
             limit,
             found,
             overfull: Arc::clone(&self.overfull),
@@ -226,6 +240,10 @@ impl Watched {
         if last.cpu_nanos.is_some() && last.cpu_nanos == self.processes.cpu_nanos() {
             return false;
         }
+        // To ask the kernel costs nothing.
+        if self.quota.is_some() {
+            return true;
+        }
         // Others may have freed what it took since.
         let written = self.processes.written_bytes().saturating_sub(last.written_bytes);
         let taken = last.free.saturating_sub(space.free).max(Held { bytes: written, inodes: 0 });
@@ -254,6 +272,10 @@ impl Watched {
     }
 
     fn measure(&self) -> Result<Held, MeasureError> {
+        // Quotas that were switched off meanwhile count nothing.
+        if let Some(used) = self.quota.as_ref().and_then(|quota| quota.used().ok()) {
+            return Ok(used);
+        }
         let named = self.roots.iter().map(|root| measure(root)).sum::<Result<Held, MeasureError>>()?;
         let device =
             self.roots.first().and_then(|root| rustix::fs::stat(root).ok()).map(|found| found.st_dev);
@@ -371,7 +393,7 @@ mod tests {
         let floor = Floor { bytes: u64::MAX, inodes: 0 };
         let watcher = Watcher::new(Duration::MAX / 4, floor, &Tasks::new());
         let limit = Held { bytes: u64::MAX, inodes: u64::MAX };
-        let watched = watcher.watch(vec![tree.path().to_owned()], processes, limit);
+        let watched = watcher.watch(vec![tree.path().to_owned()], processes, limit, None);
 
         run_until("100");
         assert!(watched.is_walk_due(false), "never measured");

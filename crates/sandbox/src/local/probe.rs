@@ -13,7 +13,7 @@ use rustix::{
     fs::MemfdFlags,
 };
 
-use super::{Local, arguments, directories};
+use super::{Local, arguments, directories, disk};
 use crate::{Hint, Isolation, Layer, Limits, Mounts, Probe, launcher, seccomp};
 
 /// Who tries bubblewrap when the server is root.
@@ -65,6 +65,9 @@ pub(super) async fn probe(local: &Local) -> Probe {
         None => None,
     };
     let mut isolation = local.isolation(NOBODY);
+    if local.is_root && disk::has_quotas(&local.options.directory) {
+        isolation.disk.how = "quota".into();
+    }
     isolation.landlock = Some(launcher::landlock_abi()).filter(|abi| *abi > 0);
     let mut hints = Vec::new();
     let tried = try_bare(local).await;

@@ -14,7 +14,7 @@ use super::{
     Local,
     client::Client,
     directories,
-    disk::{Held, Processes},
+    disk::{self, Held, Processes, Quota},
     running::LocalSandbox,
 };
 use crate::{
@@ -34,10 +34,14 @@ const ENV: [(&str, &str); 6] = [
 pub(super) async fn start(local: &Local, spec: Spec) -> Result<Sandbox, StartError> {
     let mut isolation = local.isolation(spec.uid);
     check(local, &spec, &isolation)?;
-    prepare(local, &spec).await?;
+    let quota = prepare(local, &spec).await?;
+    if quota.is_some() {
+        isolation.disk.how = "quota".into();
+    }
+    refuse(&spec, missing(&spec, &isolation, &[Layer::Landlock]))?;
     let launcher_failed = |source| StartError::Launcher { id: spec.id.clone(), source };
     let client = local.client().await.map_err(launcher_failed)?;
-    let (running, link) = order(local, client, &spec).await.map_err(launcher_failed)?;
+    let (running, link) = order(local, client, &spec, quota).await.map_err(launcher_failed)?;
     let guest = connect(local, &spec.id, &running, link).await?;
     isolation.landlock = landlock(&guest);
     refuse(&spec, isolation.missing(&spec.required))?;
@@ -55,10 +59,15 @@ fn check(local: &Local, spec: &Spec, isolation: &Isolation) -> Result<(), StartE
     if let Some(name) = spec.mounts.agents.keys().find(|name| !is_file_name(name)) {
         return wrong(format!("`{name}` cannot name an agent's programs"));
     }
-    // Landlock is known only once the guest has tried it.
+    // Landlock is known only once the guest has tried it, a quota once the directories have one.
+    refuse(spec, missing(spec, isolation, &[Layer::Landlock, Layer::DiskQuota]))
+}
+
+/// The required layers that are not there, but for those that are not known yet.
+fn missing(spec: &Spec, isolation: &Isolation, unknown: &[Layer]) -> Vec<Layer> {
     let mut missing = isolation.missing(&spec.required);
-    missing.retain(|layer| *layer != Layer::Landlock);
-    refuse(spec, missing)
+    missing.retain(|layer| !unknown.contains(layer));
+    missing
 }
 
 fn landlock(guest: &Guest) -> Option<u32> {
@@ -80,13 +89,22 @@ fn refuse(spec: &Spec, missing: Vec<Layer>) -> Result<(), StartError> {
     }
 }
 
-async fn prepare(local: &Local, spec: &Spec) -> Result<(), StartError> {
+/// Makes the directories ready, with a quota where there can be one.
+async fn prepare(local: &Local, spec: &Spec) -> Result<Option<Quota>, StartError> {
     let owner = local.is_root.then_some(spec.uid);
-    let mounts = spec.mounts.clone();
-    match tokio::task::spawn_blocking(move || directories::prepare(&mounts, owner)).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(unready)) => {
-            Err(StartError::Directory { id: spec.id.clone(), path: unready.path, source: unready.source })
+    let (mounts, limit) = (spec.mounts.clone(), disk_limit(spec));
+    let prepare = move || {
+        if let (Some(owner), Some(parent)) = (owner, mounts.workspace.parent()) {
+            // The limit of an earlier sandbox could refuse even the directories. Where it cannot be removed, none can be set.
+            _ = disk::release(parent, owner);
+        }
+        directories::prepare(&mounts, owner)?;
+        Ok(owner.and_then(|owner| Quota::claim(&directories::writable(&mounts), owner, limit)))
+    };
+    match tokio::task::spawn_blocking(prepare).await {
+        Ok(Ok(quota)) => Ok(quota),
+        Ok(Err(directories::Unready { path, source })) => {
+            Err(StartError::Directory { id: spec.id.clone(), path, source })
         }
         Err(panicked) => Err(StartError::Launcher { id: spec.id.clone(), source: panicked.into() }),
     }
@@ -97,6 +115,7 @@ async fn order(
     local: &Local,
     client: Arc<Client>,
     spec: &Spec,
+    quota: Option<Quota>,
 ) -> Result<(LocalSandbox, UnixStream), BoxError> {
     let (ours, theirs) = link()?;
     // Not blocking: whoever complains too much is not waited for.
@@ -106,16 +125,20 @@ async fn order(
     let start = Start { ticket, uid: spec.uid, limits: spec.limits.clone(), mounts };
     let state = client.start(start, theirs, complaints).await?;
     let processes = Processes { cgroups: local.cgroups.clone(), state: state.clone() };
-    let limit = Held { bytes: spec.limits.disk_bytes, inodes: spec.limits.inodes };
+    let roots = directories::writable(&spec.mounts);
     let running = LocalSandbox {
         id: spec.id.clone(),
         ticket,
         client,
         state,
         cgroups: local.cgroups.clone(),
-        disk: local.watcher.watch(directories::writable(&spec.mounts), processes, limit),
+        disk: local.watcher.watch(roots, processes, disk_limit(spec), quota),
     };
     Ok((running, ours))
+}
+
+fn disk_limit(spec: &Spec) -> Held {
+    Held { bytes: spec.limits.disk_bytes, inodes: spec.limits.inodes }
 }
 
 fn link() -> io::Result<(UnixStream, OwnedFd)> {

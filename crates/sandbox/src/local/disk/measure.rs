@@ -10,7 +10,7 @@ use rustix::{
 use super::held::Held;
 
 /// Every level costs an open descriptor while it is walked.
-const MAX_DEPTH: usize = 200;
+pub(super) const MAX_DEPTH: usize = 200;
 
 /// Why a tree could not be measured.
 #[derive(Debug, thiserror::Error)]
