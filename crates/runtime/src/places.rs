@@ -8,6 +8,7 @@ use std::{
 
 use warren_agents::LayoutFile;
 use warren_domain::{SessionId, Timestamp, Version, WorkspaceId};
+use warren_sandbox::Backend;
 
 use crate::session::tree::{HOME_ROOT, USER_INPUT_ROOT, WORKSPACE_ROOT};
 
@@ -281,28 +282,35 @@ impl Strays {
     }
 
     /// Sets aside what user `uid` owns, which it has not used here before: it was another's, whose sessions are gone.
-    pub(crate) fn set_aside_of(&self, uid: u32, now: Timestamp) -> io::Result<()> {
+    pub(crate) fn set_aside_of(&self, uid: u32, now: Timestamp, backend: &dyn Backend) -> io::Result<()> {
         for (directory, _) in self.list()? {
             let is_owned = ["tree", "home", "user-input"]
                 .iter()
                 .any(|part| fs::symlink_metadata(directory.join(part)).is_ok_and(|found| found.uid() == uid));
             if is_owned {
-                self.set_aside(&directory, now)?;
+                self.set_aside(&directory, now, backend)?;
             }
         }
         Ok(())
     }
 
-    /// Moves a directory to where nobody looks for it.
-    pub(crate) fn set_aside(&self, directory: &Path, now: Timestamp) -> io::Result<()> {
+    /// Moves a directory to where nobody looks for it, and where it counts for nobody's disk quota.
+    pub(crate) fn set_aside(
+        &self,
+        directory: &Path,
+        now: Timestamp,
+        backend: &dyn Backend,
+    ) -> io::Result<()> {
         let Some(own) = name(directory) else { return Ok(()) };
         let kind = directory.parent().and_then(name).unwrap_or_default();
         fs::create_dir_all(self.gone())?;
         let aside = self.gone().join(format!("{}-{kind}-{own}", now.as_millis()));
-        match fs::rename(directory, aside) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            renamed => renamed,
+        match fs::rename(directory, &aside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            renamed => renamed?,
         }
+        backend.disown(&aside);
+        Ok(())
     }
 
     /// Removes what was set aside before `then`.

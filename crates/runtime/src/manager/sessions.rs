@@ -1,6 +1,6 @@
 //! Making, finding and ending sessions.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use warren_agents::Adapter;
@@ -275,12 +275,20 @@ impl SessionManager {
     async fn erase_directories(&self, record: &SessionRecord) -> Result<(), SessionError> {
         let places = Places::of(&self.shared.options.directory, record.session_id, record.workspace_id);
         let is_last = self.is_abandoned(record.workspace_id).await?;
+        let workspace = self.shared.parts.store.projects.workspace(record.workspace_id).await;
+        let workspace = workspace.map_err(|error| SessionError::internal("find the workspace", error))?;
+        let (backend, directory) =
+            (Arc::clone(&self.shared.parts.backend), self.shared.options.directory.clone());
         let removed = tokio::task::spawn_blocking(move || {
             places.remove_session()?;
-            if is_last { places.remove_workspace() } else { Ok(()) }
+            if is_last {
+                places.remove_workspace()?;
+                workspace.into_iter().for_each(|workspace| backend.release(&directory, workspace.uid));
+            }
+            Ok(())
         });
         let removed = removed.await.map_err(|error| SessionError::internal("erase the files", error))?;
-        removed.map_err(|error| SessionError::internal("erase the files", error))?;
+        removed.map_err(|error: std::io::Error| SessionError::internal("erase the files", error))?;
         if is_last {
             // Only now: the user number is free once nothing of it is on disk.
             let forgotten = self.shared.parts.store.projects.remove_workspace(record.workspace_id).await;

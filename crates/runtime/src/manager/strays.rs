@@ -5,7 +5,7 @@
 //! starts, from time to time, and before a workspace is first used here. They are removed for good a day later: a server
 //! that was started on another database by mistake has lost nothing yet.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use warren_domain::Timestamp;
 use warren_store::ReadError;
@@ -46,8 +46,9 @@ impl SessionManager {
             tracing::warn!(directories = gone.len(), "set aside the files of sessions that were erased");
         }
         let old = Timestamp::from_millis(now.as_millis().saturating_sub(KEPT.as_millis() as i64));
+        let backend = Arc::clone(&self.shared.parts.backend);
         blocking(move || {
-            gone.iter().try_for_each(|directory| strays.set_aside(directory, now))?;
+            gone.iter().try_for_each(|directory| strays.set_aside(directory, now, backend.as_ref()))?;
             strays.remove_older(old)
         })
         .await?;

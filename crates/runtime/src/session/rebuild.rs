@@ -111,9 +111,15 @@ impl Rebuild<'_> {
         belief: Belief,
     ) -> Result<(), StartFailure> {
         let (places, uid) = (self.places, self.uid);
-        let make = places.clone();
-        let new = tokio::task::spawn_blocking(move || make.make_new(part)).await;
-        let new = new.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
+        let (make, backend) = (places.clone(), Arc::clone(&self.shared.parts.backend));
+        let make_new = move || {
+            let new = make.make_new(part)?;
+            // Before anything is in them: what is made there counts for the same quota from the start.
+            new.iter().for_each(|(_, directory)| backend.adopt(directory, uid));
+            Ok(new)
+        };
+        let new = tokio::task::spawn_blocking(make_new).await;
+        let new = new.map_err(|error| failed(&error))?.map_err(|error: std::io::Error| failed(&error))?;
         let before = match belief {
             Belief::Certain => places.roots(part),
             Belief::Unsure => Vec::new(),

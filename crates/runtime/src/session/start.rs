@@ -186,7 +186,8 @@ pub(super) async fn start(
     let door = shared.workspaces.close(identity.workspace).await;
     if !places.is_workspace_known() {
         let (strays, now) = (Strays::of(&shared.options.directory), shared.parts.env.now());
-        on_disk(move || strays.set_aside_of(uid, now)).await?;
+        let backend = Arc::clone(&shared.parts.backend);
+        on_disk(move || strays.set_aside_of(uid, now, backend.as_ref())).await?;
     }
     let rebuild = Rebuild { identity: &identity, shared: &shared, places: &places, head, uid };
     let rebuilt = match shared.parts.backend.files() {
