@@ -97,7 +97,7 @@ pub const KEYS: &[Key] = &[
         "sandbox.required",
         Kind::List,
         "Layers of isolation without which no sandbox starts: `namespaces`, `network`, `seccomp`, `landlock`, \
-         `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`. `warren doctor` shows which this machine has.",
+         `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`, `diskQuota`. `warren doctor` shows which this machine has.",
     ),
     key(
         "sandbox.uid_range",

@@ -326,15 +326,24 @@ fn sandbox(raw: RawSandbox) -> Result<Sandbox, ConfigError> {
 }
 
 fn required(written: Option<Vec<String>>) -> Result<Vec<String>, ConfigError> {
-    const LAYERS: [&str; 8] =
-        ["namespaces", "network", "seccomp", "landlock", "memoryLimit", "cpuLimit", "pidsLimit", "ownUid"];
+    const LAYERS: [&str; 9] = [
+        "namespaces",
+        "network",
+        "seccomp",
+        "landlock",
+        "memoryLimit",
+        "cpuLimit",
+        "pidsLimit",
+        "ownUid",
+        "diskQuota",
+    ];
     let layers = written.unwrap_or_else(|| LAYERS[..3].iter().map(ToString::to_string).collect());
     match layers.iter().find(|layer| !LAYERS.contains(&layer.as_str())) {
         None => Ok(layers),
         Some(layer) => Err(invalid(
             "sandbox.required",
             layer,
-            "the layers are `namespaces`, `network`, `seccomp`, `landlock`, `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`",
+            "the layers are `namespaces`, `network`, `seccomp`, `landlock`, `memoryLimit`, `cpuLimit`, `pidsLimit`, `ownUid`, `diskQuota`",
         )),
     }
 }
