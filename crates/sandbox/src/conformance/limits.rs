@@ -70,7 +70,8 @@ pub async fn a_disk_over_its_limit_is_reported(ground: &dyn Ground) {
     }
     let hit = in_time("the report", sandbox.limit_hit()).await;
     let LimitHit::Disk { used_bytes, limit_bytes } = hit else { panic!("another limit: {hit:?}") };
-    assert!(used_bytes >= 8 * MIB, "{used_bytes} bytes");
+    // It may have been seen while the file grew.
+    assert!(used_bytes > limit_bytes, "{used_bytes} bytes");
     assert_eq!(limit_bytes, 4 * MIB);
 }
 
