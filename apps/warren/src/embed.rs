@@ -41,6 +41,7 @@ use crate::{
 
 use programs::OnDisk;
 
+pub(crate) use memory::keep_little;
 pub(crate) use options::{programs, required_layers};
 pub(crate) use storage::advice as storage_advice;
 pub(crate) use trial::{Trial, Trials};

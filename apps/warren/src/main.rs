@@ -66,6 +66,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Verb::Transcript(args) => return verbs::transcript::run(args),
         _ => {}
     }
+    embed::keep_little();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context("failed to start the asynchronous runtime")?;
     let outcome = runtime.block_on(dispatch(&setting, cli.verb, &mut terminal));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::BlockId;
+use crate::{BlockId, EventBody};
 
 /// Blocks that began and did not end yet. Beyond it the oldest is taken for one that ended.
 const MAX_OPEN: usize = 1_024;
@@ -37,8 +37,18 @@ impl FreshBlocks {
         self.count == 0
     }
 
+    /// Folds one entry. Entries that say nothing about blocks change nothing.
+    pub(crate) fn apply(&mut self, body: &EventBody) {
+        match body {
+            EventBody::BlockStart { block } => self.start(block.id()),
+            EventBody::BlockComplete { block } => self.complete(block.id()),
+            EventBody::BlockDiscarded { block_id, .. } => self.discard(block_id),
+            _ => {}
+        }
+    }
+
     /// A block begins.
-    pub(crate) fn start(&mut self, id: &BlockId) {
+    fn start(&mut self, id: &BlockId) {
         let key = key(id);
         if self.is_known(key) {
             return;
@@ -53,7 +63,7 @@ impl FreshBlocks {
     }
 
     /// A block is whole, whether or not its beginning was recorded.
-    pub(crate) fn complete(&mut self, id: &BlockId) {
+    fn complete(&mut self, id: &BlockId) {
         let key = key(id);
         if !self.is_known(key) {
             self.count += 1;
@@ -64,7 +74,7 @@ impl FreshBlocks {
     }
 
     /// A block was discarded.
-    pub(crate) fn discard(&mut self, id: &BlockId) {
+    fn discard(&mut self, id: &BlockId) {
         let key = key(id);
         if remove(&mut self.open, key) || remove(&mut self.ended, key) {
             self.count -= 1;

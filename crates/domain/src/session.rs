@@ -393,15 +393,11 @@ impl Session {
                     self.head = Head::Touched;
                 }
             }
-            EventBody::BlockStart { block } => {
-                self.fresh.start(block.id());
+            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => {
+                self.fresh.apply(body);
                 self.take_up(block);
             }
-            EventBody::BlockComplete { block } => {
-                self.fresh.complete(block.id());
-                self.take_up(block);
-            }
-            EventBody::BlockDiscarded { block_id, .. } => self.fresh.discard(block_id),
+            EventBody::BlockDiscarded { .. } => self.fresh.apply(body),
             EventBody::ApprovalRequested(request) => self.ask(run, request.clone()),
             EventBody::ApprovalResolved(resolution) => self.settle(resolution),
             EventBody::ApprovalRuleWithdrawn { approval_id, .. } => self.withdraw_rule(approval_id),

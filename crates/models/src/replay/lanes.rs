@@ -25,6 +25,9 @@ const MAX_HELD_BYTES: usize = 48 << 20;
 /// So much of a request may be missing in the next one of its lane, or an eighth of it if that is more.
 const MAX_MISSING: usize = 8 << 10;
 
+/// Of what is only kept in memory.
+const COMPRESSION: i32 = 1;
+
 /// Pieces in which requests are compared.
 const PIECE: std::ops::RangeInclusive<usize> = 256..=4096;
 const AVERAGE_PIECE: usize = 1024;
@@ -50,7 +53,14 @@ pub struct Lane {
 struct Link {
     n: u32,
     hash: BlobHash,
-    whole: Bytes,
+    body: Body,
+}
+
+/// The bytes of a recording. All but the last of a chain are seldom needed, so they are compressed meanwhile.
+#[derive(Debug, Clone)]
+enum Body {
+    Whole(Bytes),
+    Compressed { frame: Bytes, n_bytes: usize },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -103,12 +113,12 @@ impl Lanes {
             let place = lane.place()?.next(now, max_age)?;
             let base = place.base()?;
             let base = lane.links.iter().find(|link| link.n == base)?;
-            Some((lane, place, base))
+            Some((lane, place, &base.hash, base.body.whole().ok()?))
         });
-        let (place, base, continues) = match continued {
-            Some((lane, place, base)) => {
+        let (place, base, continues) = match &continued {
+            Some((lane, place, hash, whole)) => {
                 let last = lane.links.last().map(|link| link.hash.clone());
-                (place, Some((&base.hash, base.whole.as_ref())), last)
+                (*place, Some((*hash, whole.as_ref())), last)
             }
             None => (Place::first(now), None, None),
         };
@@ -154,7 +164,7 @@ impl Lanes {
     }
 
     fn held(&self) -> usize {
-        self.lanes.iter().flat_map(|lane| &lane.links).map(|link| link.whole.len()).sum()
+        self.lanes.iter().flat_map(|lane| &lane.links).map(|link| link.body.held()).sum()
     }
 }
 
@@ -177,7 +187,7 @@ impl Lane {
     }
 
     fn with_pieces(mut self) -> Option<Lane> {
-        let last = Recording::decode(&self.links.last()?.whole).ok()?;
+        let last = Recording::decode(&self.links.last()?.body.whole().ok()?).ok()?;
         self.pieces = pieces(&last.request);
         Some(self)
     }
@@ -192,13 +202,41 @@ impl Lane {
 
     /// Adds the last of the chain, and drops what nothing will be based on any more: all but the latest of each distance.
     fn push(&mut self, n: u32, hash: BlobHash, whole: Bytes) {
-        self.links.push(Link { n, hash, whole });
+        self.links.push(Link { n, hash, body: Body::Whole(whole) });
         let places: Vec<u32> = self.links.iter().map(|link| link.n).collect();
         self.links.retain(|link| {
             let steps = std::iter::successors(Some(1_u32), |step| step.checked_mul(FANOUT));
             let mut own = steps.filter(|step| link.n.is_multiple_of(*step));
             own.any(|step| !places.iter().any(|later| *later > link.n && later.is_multiple_of(step)))
         });
+        if let Some((_, earlier)) = self.links.split_last_mut() {
+            earlier.iter_mut().for_each(|link| link.body.compress());
+        }
+    }
+}
+
+impl Body {
+    /// As it is, if it cannot be compressed.
+    fn compress(&mut self) {
+        if let Body::Whole(whole) = self
+            && let Ok(frame) = zstd::bulk::compress(whole, COMPRESSION)
+        {
+            *self = Body::Compressed { n_bytes: whole.len(), frame: Bytes::from(frame) };
+        }
+    }
+
+    fn whole(&self) -> std::io::Result<Bytes> {
+        match self {
+            Body::Whole(whole) => Ok(whole.clone()),
+            Body::Compressed { frame, n_bytes } => zstd::bulk::decompress(frame, *n_bytes).map(Bytes::from),
+        }
+    }
+
+    /// How many bytes it takes.
+    fn held(&self) -> usize {
+        match self {
+            Body::Whole(bytes) | Body::Compressed { frame: bytes, .. } => bytes.len(),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use super::LoadError;
 use crate::scratch_file::{ScratchFile, Span};
 
 /// The most bytes of whole recordings that are held, unless one alone is longer.
-const MAX_HELD_BYTES: usize = 12 << 20;
+const MAX_HELD_BYTES: usize = 4 << 20;
 
 /// Recordings of one session that were fetched.
 pub(crate) struct Shelf {
