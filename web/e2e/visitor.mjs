@@ -126,12 +126,15 @@ export class Visitor {
     await this.page.waitForFunction(() => document.activeElement?.hasAttribute("data-approval"));
   }
 
-  /** Waits until nothing runs: here, and at the server, because a page that was just opened has seen no run yet. */
-  async idle() {
+  /**
+   * Waits until nothing runs: here, and at the server, because a page that was just opened has seen no run yet. `nRuns`: how
+   * many runs there are by then at least, for a message that was just sent.
+   */
+  async idle(nRuns = 1) {
     const id = this.sessionId();
     const settled = async () => {
       const { runs } = await this.server.api(`/api/sessions/${id}/runs`);
-      return runs.length > 0 && runs.every((run) => !["queued", "running"].includes(run.status));
+      return runs.length >= nRuns && runs.every((run) => !["queued", "running"].includes(run.status));
     };
     const until = Date.now() + WAIT_MS;
     while (!(await settled()) && Date.now() < until) await new Promise((again) => setTimeout(again, 100));
