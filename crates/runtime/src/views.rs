@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
+use tokio::sync::{Mutex, MutexGuard};
 use warren_domain::{BlobHash, Event, Item, Seq, SessionId, View, ViewState};
 use warren_env::{TaskKind, Tasks};
 use warren_store::{Checkpoint, Store, ViewItem, ViewPart};
@@ -81,10 +82,33 @@ impl Read {
     }
 }
 
+/// Of those who fold the same log here, one at a time moves its view on: else all but one would begin again and again.
+static TURNS: [Mutex<()>; 64] = [const { Mutex::const_new(()) }; 64];
+
+/// The turn to move the view of a session, from when it is needed.
+struct Turn {
+    place: usize,
+    held: Option<MutexGuard<'static, ()>>,
+}
+
+impl Turn {
+    fn of(session: SessionId) -> Self {
+        let [.., last] = *session.0.as_bytes();
+        Self { place: usize::from(last) % TURNS.len(), held: None }
+    }
+
+    async fn take(&mut self) {
+        if self.held.is_none() {
+            self.held = Some(TURNS[self.place].lock().await);
+        }
+    }
+}
+
 /// Folds what a log has after its checkpoint, and moves that on as far as it pays.
 pub(crate) async fn current(parts: Source<'_>, session: SessionId) -> Result<Current, RecordError> {
+    let mut turn = Turn::of(session);
     for _ in 0..TRIES {
-        if let Some(current) = attempt(parts, session).await? {
+        if let Some(current) = attempt(parts, session, &mut turn).await? {
             return Ok(current);
         }
     }
@@ -106,7 +130,11 @@ pub(crate) async fn beginnings(
 }
 
 /// `None` if somebody else moved the view meanwhile.
-async fn attempt(parts: Source<'_>, session: SessionId) -> Result<Option<Current>, RecordError> {
+async fn attempt(
+    parts: Source<'_>,
+    session: SessionId,
+    turn: &mut Turn,
+) -> Result<Option<Current>, RecordError> {
     let mut current = opened(parts, session).await?;
     let mut pages = Pages::after(current.view.seq);
     let mut read = Read::default();
@@ -124,6 +152,7 @@ async fn attempt(parts: Source<'_>, session: SessionId) -> Result<Option<Current
         }
         events.iter().for_each(|event| current.view.apply(event));
         if read.is_due() {
+            turn.take().await;
             match current.keep(parts, &read).await? {
                 Kept::Yes => read = Read::default(),
                 Kept::NotYet => read.factor = (read.factor.max(1)) * 2,

@@ -261,3 +261,14 @@ async fn long_entries_are_read_in_small_pages() {
     let (_, n_read) = bench.cost(bench.view()).await;
     assert!(n_read < 60, "{n_read} long entries were folded again");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn readers_that_move_the_view_of_a_long_log_at_once_all_get_it() {
+    let bench = Bench::new().await;
+    bench.talk(8_000).await;
+    let head = bench.store.log.head(bench.session).await.expect("the head").expect("a session");
+    let readers = (0..6).map(|_| current(bench.source(), bench.session));
+    for current in futures::future::join_all(readers).await {
+        assert_eq!(current.expect("it is read").view.seq, head);
+    }
+}
