@@ -9,7 +9,7 @@ use crate::{BlockId, EventBody};
 /// Blocks that began and did not end yet. Beyond it the oldest is taken for one that ended.
 const MAX_OPEN: usize = 1_024;
 
-/// Ended blocks that are known again when an entry names them once more.
+/// Ended blocks that are still recognised when another entry names them.
 const MAX_ENDED: usize = 256;
 
 /// The blocks that are new since the latest version.

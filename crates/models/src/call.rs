@@ -149,7 +149,7 @@ impl Call {
         let most = self.estimate?.most();
         let call_id = ModelCallId(self.books.env.uuid());
         let Exchange { run, called, conversation, .. } = &mut self.exchange;
-        // Known before the start is recorded: whoever leaves meanwhile has ended this very call.
+        // Set before the start is recorded: a caller that leaves meanwhile ends this call.
         called.call_id = Some(call_id);
         let started = ModelCallStarted {
             call_id,

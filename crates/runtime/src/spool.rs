@@ -1,7 +1,7 @@
-//! The blocks of a past, in a temporary file: whoever copies a conversation holds a page of it and not the whole.
+//! The blocks of a past, in a temporary file: a copy of a conversation holds one page of it in memory.
 //!
 //! A [`Spool`] folds the entries of a log, up to any position. What it came to is a [`SpooledBlocks`]: the entries that
-//! say the same again, page by page. The file has no name, so it is gone with whoever holds it, however that ends.
+//! say the same again, page by page. The file has no name, so it is removed with its holder, however that ends.
 
 use std::{collections::HashMap, io, path::Path};
 

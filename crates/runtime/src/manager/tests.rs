@@ -346,7 +346,7 @@ async fn unload_gives_back_the_lease_of_an_earlier_process_of_this_server() {
     pick_up(&two, session).await.expect("nobody has it any more");
 }
 
-/// Leases that are not given back while they are told so.
+/// Leases whose release fails while `clings` is set.
 struct Clinging {
     leases: Arc<dyn Leases>,
     clings: std::sync::atomic::AtomicBool,

@@ -411,7 +411,7 @@ impl SessionTask {
         }
     }
 
-    /// Gives the lease back. Whoever asked must know if that fails: this server renews all leases under its name.
+    /// Gives the lease back. The caller must know if that fails: this server renews all leases under its name.
     async fn release(&self) -> Result<(), SessionError> {
         let (session, fence) = (self.identity.session, self.recorder.fence);
         let node = &self.shared.options.node;

@@ -174,7 +174,7 @@ impl SessionManager {
             ControlFlow::Continue(())
         });
         read.await.map_err(unread)?;
-        // What is told of an older block is no new one.
+        // An entry about an older block does not make it a new one.
         let key = |block: &Block| block_key(&ConversationId::main(), block.id());
         let keys: Vec<String> = all.main().iter().map(key).collect();
         let began = views::beginnings(parts.source(), session, &keys).await.map_err(unread)?;
