@@ -1,6 +1,7 @@
 //! Who answers model calls: each provider's API, or the demo model where no key was found.
 
 use warren_config::{Config, Credentials, Provider};
+use warren_server::Advice;
 
 /// One API and who answers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,16 @@ fn answerer(name: &'static str, provider: &Provider) -> Answerer {
     }
 }
 
+/// What to do about each API that the demo model answers.
+pub(crate) fn advice(all: &[Answerer]) -> Vec<Advice> {
+    let demo = all.iter().filter(|answerer| answerer.is_demo);
+    demo.map(|Answerer { provider, variable, .. }| Advice {
+        problem: format!("no API key for {provider}: the demo model answers with scripted replies"),
+        hint: format!("set {variable} and restart `warren up`"),
+    })
+    .collect()
+}
+
 /// One line that says who answers, and what to do for a real one where nobody does.
 pub(crate) fn summary(all: &[Answerer]) -> String {
     let (demo, real): (Vec<_>, Vec<_>) = all.iter().partition(|answerer| answerer.is_demo);
@@ -67,7 +78,9 @@ pub(crate) fn notice(all: &[Answerer]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answerer, notice, summary};
+    use warren_server::Advice;
+
+    use super::{Answerer, advice, notice, summary};
 
     fn all(demo: [bool; 2]) -> Vec<Answerer> {
         let make = |provider, is_demo| Answerer {
@@ -88,6 +101,16 @@ mod tests {
         assert_eq!(summary(&all([false, true])), mixed);
         let none = "demo model: no API key was found, answers come from a script; set one of A_KEY, B_KEY";
         assert_eq!(summary(&all([true, true])), none);
+    }
+
+    #[test]
+    fn provider_without_a_key_is_a_warning_with_its_fix() {
+        assert_eq!(advice(&all([false, false])), []);
+        let expected = Advice {
+            problem: "no API key for B: the demo model answers with scripted replies".to_owned(),
+            hint: "set B_KEY and restart `warren up`".to_owned(),
+        };
+        assert_eq!(advice(&all([false, true])), [expected]);
     }
 
     #[test]

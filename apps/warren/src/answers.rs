@@ -7,10 +7,15 @@ use std::{
 
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
+use warren_config::Environment;
 use warren_domain::{ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalRule, RuleScope};
 use warren_wire::ApprovalAnswer;
 
-use crate::{render::clean, terminal::OutputError};
+use crate::{
+    editor::{Editor, Typed},
+    render::clean,
+    terminal::OutputError,
+};
 
 /// Lines of standard input, read by a thread of their own: a read of a terminal cannot be cancelled.
 pub(crate) fn lines() -> mpsc::Receiver<String> {
@@ -26,22 +31,70 @@ pub(crate) fn lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Whoever sits at the terminal and can be asked.
+/// Somebody who can be asked.
 pub(crate) struct Person {
-    pub(crate) lines: mpsc::Receiver<String>,
+    input: Input,
     /// What was asked and not answered, oldest first.
     open: VecDeque<ApprovalRequest>,
+    /// The request whose prompt is shown: an answer is meant for this one and for no other.
+    shown: Option<ApprovalId>,
+}
+
+/// Where answers come from.
+enum Input {
+    /// Lines of a pipe, read ahead.
+    Pipe(mpsc::Receiver<String>),
+    /// The keyboard.
+    Terminal(Box<Editor>),
+}
+
+/// What somebody said.
+pub(crate) enum Reply {
+    Line(String),
+    /// Ctrl-C at a question: the run shall stop.
+    Stop,
+    /// No more will come.
+    End,
 }
 
 impl Person {
     /// Nobody, if standard input is no terminal.
-    pub(crate) fn at_terminal() -> Option<Self> {
+    pub(crate) fn at_terminal(environment: &Environment) -> Option<Self> {
+        if can_edit(environment) {
+            return Some(Self::with_editor(Editor::new()));
+        }
         io::stdin().is_terminal().then(|| Self::reading(lines()))
     }
 
-    /// Somebody whose lines come from here.
+    /// Somebody whose lines come from a pipe.
     pub(crate) fn reading(lines: mpsc::Receiver<String>) -> Self {
-        Self { lines, open: VecDeque::new() }
+        Self { input: Input::Pipe(lines), open: VecDeque::new(), shown: None }
+    }
+
+    /// Somebody at the keyboard.
+    pub(crate) fn with_editor(editor: Editor) -> Self {
+        Self { input: Input::Terminal(Box::new(editor)), open: VecDeque::new(), shown: None }
+    }
+
+    /// The keyboard, if there is one.
+    pub(crate) fn editor(&mut self) -> Option<&mut Editor> {
+        match &mut self.input {
+            Input::Terminal(editor) => Some(editor),
+            Input::Pipe(_) => None,
+        }
+    }
+
+    /// The next line of a pipe.
+    pub(crate) async fn line(&mut self) -> Option<String> {
+        match &mut self.input {
+            Input::Pipe(lines) => lines.recv().await,
+            Input::Terminal(_) => None,
+        }
+    }
+
+    /// Whether an answer is being typed, which output would disturb.
+    pub(crate) fn is_typing(&self) -> bool {
+        matches!(&self.input, Input::Terminal(editor) if editor.is_reading())
     }
 
     /// Shows a question, after those that wait already.
@@ -52,13 +105,47 @@ impl Person {
 
     /// Somebody else answered, or nobody will.
     pub(crate) fn forget(&mut self, approval: ApprovalId) -> Result<(), OutputError> {
-        let was_shown = self.open.front().is_some_and(|request| request.approval_id == approval);
         self.open.retain(|request| request.approval_id != approval);
-        if was_shown { self.prompt() } else { Ok(()) }
+        if self.shown != Some(approval) {
+            return Ok(());
+        }
+        match &self.input {
+            // The next question follows when the line is given up.
+            Input::Terminal(editor) if editor.is_reading() => {
+                editor.cancel();
+                Ok(())
+            }
+            Input::Terminal(_) | Input::Pipe(_) => self.prompt(),
+        }
     }
 
-    pub(crate) fn is_asked(&self) -> bool {
-        !self.open.is_empty()
+    /// Ends a question that nobody will answer any more.
+    pub(crate) async fn settle(&mut self) {
+        self.open.clear();
+        self.shown = None;
+        if let Input::Terminal(editor) = &mut self.input {
+            editor.settle().await;
+        }
+    }
+
+    /// The next reply to a question; never, if nothing was asked. Cancel-safe.
+    pub(crate) async fn reply(&mut self) -> Result<Reply, OutputError> {
+        loop {
+            match &mut self.input {
+                Input::Pipe(lines) if !self.open.is_empty() => match lines.recv().await {
+                    Some(line) => return Ok(Reply::Line(line)),
+                    // The run goes on; others may answer.
+                    None => std::future::pending().await,
+                },
+                Input::Pipe(_) => std::future::pending().await,
+                Input::Terminal(editor) => match editor.typed().await {
+                    Typed::Line(line) => return Ok(Reply::Line(line)),
+                    Typed::Cleared => return Ok(Reply::Stop),
+                    Typed::End => return Ok(Reply::End),
+                    Typed::Cancelled => self.prompt()?,
+                },
+            }
+        }
     }
 
     /// What a line answers to the question that is shown. One that says nothing is asked again.
@@ -67,25 +154,45 @@ impl Person {
         line: &str,
     ) -> Result<Option<(ApprovalId, ApprovalAnswer)>, OutputError> {
         let Some(request) = self.open.front() else { return Ok(None) };
-        match answer(request, line) {
-            Some(answer) => Ok(Some((request.approval_id, answer))),
+        let understood = answer(request, line).map(|answer| (request.approval_id, answer));
+        match understood.filter(|(id, _)| self.shown == Some(*id)) {
+            Some(understood) => Ok(Some(understood)),
             None => self.prompt().map(|()| None),
         }
     }
 
-    fn prompt(&self) -> Result<(), OutputError> {
+    /// Shows the oldest open question.
+    pub(crate) fn prompt(&mut self) -> Result<(), OutputError> {
+        self.shown = self.open.front().map(|request| request.approval_id);
         let Some(request) = self.open.front() else { return Ok(()) };
+        let text = prompt(request);
+        let (body, last) = match text.rsplit_once('\n') {
+            Some((body, last)) => (format!("{body}\n"), last),
+            None => (String::new(), text.as_str()),
+        };
         let mut out = io::stderr().lock();
-        out.write_all(prompt(request).as_bytes())?;
+        match &mut self.input {
+            Input::Terminal(editor) => {
+                out.write_all(body.as_bytes())?;
+                editor.read_answer(last);
+            }
+            Input::Pipe(_) => out.write_all(text.as_bytes())?,
+        }
         Ok(out.flush()?)
     }
+}
+
+/// Whether lines can be edited here: the keyboard and the screen are a terminal that knows how.
+pub(crate) fn can_edit(environment: &Environment) -> bool {
+    let is_smart = environment.get("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+    is_smart && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// What stands before the cursor.
 fn prompt(request: &ApprovalRequest) -> String {
     if request.kind == ApprovalKind::Question {
         let all: String = questions(request).map(|question| question_text(&question)).collect();
-        return format!("{all}Answer (number, text; `;` between several questions): ");
+        return format!("{all}Answer (a number or text; `;` between answers): ");
     }
     let always: String = choices(request)
         .map(|(letter, rule)| format!("  {letter}  always allow {}\n", rule_text(rule)))

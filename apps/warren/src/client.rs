@@ -64,7 +64,12 @@ impl Client {
         Ok(Self { http, url: url.trim_end_matches('/').to_owned(), token })
     }
 
-    /// Whether anybody is there.
+    /// The address of the server.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Whether the server answers.
     pub(crate) async fn health(&self) -> Result<Health, CallError> {
         self.get("/health").await
     }
@@ -147,6 +152,14 @@ impl Client {
         self.read(self.request(Method::PUT, path).json(body)).await
     }
 
+    pub(crate) async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, CallError> {
+        self.read(self.request(Method::PATCH, path).json(body)).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Result<(), CallError> {
         self.call(self.request(Method::DELETE, path).timeout(PATIENCE)).await.map(drop)
     }
@@ -206,7 +219,8 @@ impl Client {
     }
 }
 
-fn is_loopback(url: &str) -> bool {
+/// Whether an address is one of this machine.
+pub(crate) fn is_loopback(url: &str) -> bool {
     let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
     host.is_some_and(|host| host == "localhost" || host == "[::1]" || host.starts_with("127."))
 }

@@ -11,6 +11,7 @@ use crate::{
     answerers::notice,
     client::{CallError, Client},
     embed::Server,
+    logins::Logins,
     report::{Advised, Outcome},
     setting::Setting,
     signals::Signals,
@@ -62,6 +63,20 @@ impl Connection {
         }
     }
 
+    /// The server that is running already. `None` if there is none in the data directory.
+    pub(crate) async fn to_running(setting: &Setting) -> Result<Option<Self>> {
+        if let Some(url) = setting.named_server() {
+            return Self::to_named(setting, url).await.map(Some);
+        }
+        let client = Self::to_holder(setting).await?;
+        Ok(client.map(|client| Self { client, whose: Whose::Found }))
+    }
+
+    /// Whether the server goes on when the command ends.
+    pub(crate) fn stays(&self) -> bool {
+        !matches!(self.whose, Whose::Own(_))
+    }
+
     /// What to tell whoever starts an agent, if the command's own server answers from a script.
     pub(crate) fn notice(&self) -> Option<String> {
         match &self.whose {
@@ -101,12 +116,7 @@ impl Connection {
     }
 
     async fn to_named(setting: &Setting, url: &str) -> Result<Self> {
-        if !url.starts_with("http://") && !url.starts_with("https://") {
-            bail!(Advised::new(
-                format!("`{url}` is not a server's address"),
-                "write it as `http://127.0.0.1:7777`"
-            ));
-        }
+        check_address(url)?;
         let client = Client::new(url, token_for(setting, url)?)?;
         client.health().await?;
         Ok(Self { client, whose: Whose::Named })
@@ -121,8 +131,19 @@ impl Connection {
     }
 }
 
-/// The token for a server that the user named. The data directory's own is for the server that works there, and is sent to
-/// no other address.
+/// Refuses what is not the address of a server.
+pub(crate) fn check_address(url: &str) -> Result<()> {
+    let is_address = reqwest::Url::parse(url)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some());
+    if !is_address {
+        let advice = "write it as `https://warren.example.com` or `http://127.0.0.1:7777`";
+        bail!(Advised::new(format!("`{url}` is not the address of a server"), advice));
+    }
+    Ok(())
+}
+
+/// The token for a server that the user named: $WARREN_TOKEN, the data directory's own for the server that works there and for
+/// no other address, or the one that `warren login` saved.
 fn token_for(setting: &Setting, url: &str) -> Result<Option<String>> {
     if let Some(token) = setting.environment.get("WARREN_TOKEN") {
         return Ok(Some(token.to_owned()));
@@ -130,7 +151,7 @@ fn token_for(setting: &Setting, url: &str) -> Result<Option<String>> {
     let bare = |url: &str| url.trim_end_matches('/').to_owned();
     match setting.home.holder() {
         Some(holder) if bare(&holder.url) == bare(url) => setting.home.token(),
-        _ => Ok(None),
+        _ => Logins::of_user(&setting.environment).map_or(Ok(None), |logins| logins.token(url)),
     }
 }
 

@@ -1,20 +1,29 @@
 //! One message after the other, each followed to the end of its run.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, bail};
+use tokio::time::Instant;
 use uuid::Uuid;
 use warren_domain::{
-    AgentType, Budget, Content, Event, EventBody, PermissionMode, ProfileId, RunId, RunStatus, Seq, SessionId,
+    AgentType, ArtifactId, Budget, Event, EventBody, PermissionMode, ProfileId, RunId, RunStatus, Seq,
+    SessionId, TimeBudget, WhenBusy,
 };
-use warren_wire::{MessageAccepted, MessageSend, SessionCreate, SessionOptions};
+use warren_wire::{AgentList, MessageAccepted, MessageSend, SessionCreate, SessionListItem, SessionOptions};
 
 use crate::{
-    answers::Person,
+    answers::{Person, Reply},
+    attach::Attached,
     cli::NewSession,
     client::{Client, Entry},
-    render::{Reader, Renderer},
+    invocation::Invocation,
+    lookup::find,
+    render::{Look, Reader, Renderer},
     report::{Advised, Outcome},
     signals::Signals,
-    terminal::Terminal,
+    suggest::nearest,
+    terminal::{Quiet, Terminal},
+    watch::{self, Watch},
 };
 
 /// What is printed.
@@ -31,130 +40,239 @@ pub(crate) struct Conversation {
     client: Client,
     session: SessionId,
     model: Option<String>,
+    time_budget: Option<TimeBudget>,
+    invocation: Invocation,
     /// A new session is shown from its first event on.
     is_new: bool,
+    /// Artifacts that the last run made or changed, by ID, with their names.
+    artifacts: BTreeMap<ArtifactId, String>,
 }
 
-/// What is said, under a key of its own: however often it is handed in, it is carried out once.
+/// A message under a key of its own: however often it is sent, it runs once.
 pub(crate) struct Message {
     text: String,
+    attached: Attached,
+    is_steer: bool,
     key: Uuid,
+}
+
+/// Where a run is shown, and who can be asked.
+pub(crate) struct Seat<'a> {
+    pub(crate) terminal: &'a mut Terminal,
+    pub(crate) signals: &'a mut Signals,
+    pub(crate) person: Option<&'a mut Person>,
+}
+
+/// A message that the server has accepted.
+pub(crate) struct Sent {
+    accepted: MessageAccepted,
+    /// The run that was active when a steering message was sent: it may take the message up.
+    steered: Option<RunId>,
 }
 
 impl Message {
     pub(crate) fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), key: Uuid::now_v7() }
+        Self { text: text.to_owned(), attached: Attached::default(), is_steer: false, key: Uuid::now_v7() }
+    }
+
+    pub(crate) fn with(self, attached: Attached, is_steer: bool) -> Self {
+        Self { attached, is_steer, ..self }
     }
 }
 
 impl Conversation {
-    /// Makes a session, or goes on with one.
-    pub(crate) async fn open(client: &Client, with: &NewSession) -> Result<Self> {
+    /// Creates a session, or continues one.
+    pub(crate) async fn open(client: &Client, with: &NewSession, invocation: &Invocation) -> Result<Self> {
         let (session, is_new) = match &with.session {
             Some(named) => (find(client, named).await?, false),
-            None => (client.session_create(&new_session(with)).await?.session_id, true),
+            None => {
+                check_agent(client, with.agent.as_deref()).await?;
+                (client.session_create(&new_session(with)).await?.session_id, true)
+            }
         };
-        Ok(Self { client: client.clone(), session, model: with.model.clone(), is_new })
+        Ok(Self {
+            client: client.clone(),
+            session,
+            model: with.model.clone(),
+            time_budget: time_budget(with),
+            invocation: invocation.clone(),
+            is_new,
+            artifacts: BTreeMap::new(),
+        })
     }
 
     pub(crate) fn session(&self) -> SessionId {
         self.session
     }
 
-    /// Goes on with the same session at another server of the same data directory.
+    /// The model that messages ask for.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    pub(crate) fn use_model(&mut self, model: Option<String>) {
+        self.model = model;
+    }
+
+    /// Artifacts of the last run.
+    pub(crate) fn artifacts(&self) -> &BTreeMap<ArtifactId, String> {
+        &self.artifacts
+    }
+
+    /// Continues the same session at another server of the same data directory.
     pub(crate) fn move_to(&mut self, client: &Client) {
         self.client = client.clone();
     }
 
-    /// Sends a message and prints what comes of it. Ctrl-C interrupts the run; a second one leaves.
-    pub(crate) async fn send(
-        &mut self,
-        text: &str,
-        form: Form,
-        terminal: &mut Terminal,
-        signals: &mut Signals,
-        person: Option<&mut Person>,
-    ) -> Result<Outcome> {
-        let sent = self.hand_in(&Message::new(text)).await?;
-        self.show(sent, form, terminal, signals, person).await
+    /// Deletes a session that was created for a message which was not accepted.
+    pub(crate) async fn abandon(self) {
+        if self.is_new
+            && let Err(error) = self.client.delete(&format!("/api/sessions/{}", self.session)).await
+        {
+            tracing::debug!(%error, "an empty session was not deleted");
+        }
     }
 
-    /// Hands a message in, which starts a run or makes it wait. Handed in again, the same message is the same run.
-    pub(crate) async fn hand_in(&self, message: &Message) -> Result<MessageAccepted> {
-        let message = MessageSend {
-            content: Content::from(message.text.as_str()),
+    /// Sends a message and shows its run. Ctrl-C interrupts the run; a second one leaves.
+    pub(crate) async fn send(&mut self, text: &str, form: Form, seat: Seat<'_>) -> Result<Outcome> {
+        let sent = self.hand_in(&Message::new(text)).await?;
+        self.show(&sent, form, seat).await
+    }
+
+    /// Sends a message, which starts a run or queues one. Sent again, the same message is the same run.
+    pub(crate) async fn hand_in(&self, message: &Message) -> Result<Sent> {
+        let steered = if message.is_steer { self.active_run().await? } else { None };
+        let body = MessageSend {
+            content: message.attached.send(&self.client, self.session, &message.text).await?,
             idempotency_key: Some(message.key.to_string()),
-            when_busy: None,
+            when_busy: message.is_steer.then_some(WhenBusy::Steer),
             model: self.model.clone(),
-            time_budget: None,
+            time_budget: self.time_budget,
             base_version: None,
             from: None,
             on_conflict: None,
         };
-        Ok(self.client.message_send(self.session, &message).await?)
+        let accepted = self.client.message_send(self.session, &body).await?;
+        Ok(Sent { accepted, steered })
     }
 
-    /// Prints what comes of a message. Ctrl-C interrupts the run; a second one leaves.
-    pub(crate) async fn show(
-        &mut self,
-        sent: MessageAccepted,
-        form: Form,
-        terminal: &mut Terminal,
-        signals: &mut Signals,
-        person: Option<&mut Person>,
-    ) -> Result<Outcome> {
+    async fn active_run(&self) -> Result<Option<RunId>> {
+        let item: SessionListItem =
+            self.client.get(&format!("/api/sessions/{}?limit=1", self.session)).await?;
+        Ok(item.active_run_id)
+    }
+
+    /// Shows the run of a message. Ctrl-C interrupts the run; a second one leaves.
+    pub(crate) async fn show(&mut self, sent: &Sent, form: Form, mut seat: Seat<'_>) -> Result<Outcome> {
         let is_first = std::mem::take(&mut self.is_new);
-        let after = if is_first { Seq(0) } else { Seq(sent.seq.0.saturating_sub(1)) };
-        self.follow(sent, after, form, terminal, signals, person).await
+        let after = if is_first { Seq(0) } else { Seq(sent.accepted.seq.0.saturating_sub(1)) };
+        self.artifacts.clear();
+        // Keys that are typed during the run wait for the next prompt.
+        let quiet = seat.person.as_mut().and_then(|person| person.editor()).and_then(|_| Quiet::start());
+        let shown = self.follow(sent, after, form, &mut seat).await;
+        if let Some(person) = &mut seat.person {
+            person.settle().await;
+        }
+        drop(quiet);
+        shown
     }
 
-    async fn follow(
-        &self,
-        sent: MessageAccepted,
-        after: Seq,
-        form: Form,
-        terminal: &mut Terminal,
-        signals: &mut Signals,
-        mut person: Option<&mut Person>,
-    ) -> Result<Outcome> {
+    async fn follow(&mut self, sent: &Sent, after: Seq, form: Form, seat: &mut Seat<'_>) -> Result<Outcome> {
         let mut entries = self.client.follow(self.session, after);
-        let mut renderer = Renderer::new(Reader::Sender, terminal.paint());
+        let mut renderer = Renderer::new(self.look(seat));
         let mut has_interrupted = false;
+        let mut watch = Watch::default();
+        // Text that waits while an answer is typed.
+        let mut held = String::new();
         loop {
             // All heads are cancel-safe.
             let entry = tokio::select! {
                 entry = entries.next() => entry?,
-                () = signals.next() => {
+                () = seat.signals.next() => {
                     if std::mem::replace(&mut has_interrupted, true) {
                         return Ok(Outcome::Left);
                     }
-                    self.interrupt(sent.run_id).await?;
+                    self.interrupt(sent).await?;
                     continue;
                 }
-                Some(line) = typed(&mut person) => {
-                    self.answer(&mut person, &line).await?;
+                () = watch.silence() => {
+                    seat.terminal.status(None);
+                    eprintln!("{}", silent());
+                    continue;
+                }
+                reply = reply(&mut seat.person) => {
+                    self.answer(seat, reply?, sent).await?;
+                    if !is_typing(seat) {
+                        seat.terminal.write(&std::mem::take(&mut held))?;
+                    }
                     continue;
                 }
             };
+            let Some(event) = entry.event.as_ref().filter(|event| sent.is_shown(event)) else {
+                if form == Form::Json {
+                    seat.terminal.line(&entry.json)?;
+                }
+                continue;
+            };
+            watch.see(event, Instant::now());
+            self.note_artifact(event);
             match form {
-                Form::Json => terminal.line(&entry.json)?,
-                Form::Text => show(&entry, sent.run_id, &mut renderer, terminal)?,
+                Form::Json => seat.terminal.line(&entry.json)?,
+                Form::Text => held.push_str(&renderer.event(event)),
             }
-            if let Some(event) = entry.event.as_ref().filter(|event| event.run_id == Some(sent.run_id)) {
-                terminal.status(None);
-                ask(&mut person, event)?;
+            if !is_typing(seat) {
+                seat.terminal.write(&std::mem::take(&mut held))?;
+                seat.terminal.status(renderer.status().filter(|_| form == Form::Text));
             }
-            if let Some(outcome) = entry.event.as_ref().and_then(|event| ending(event, sent.run_id)) {
-                terminal.status(None);
+            if event.run_id.is_some() {
+                ask(seat, event)?;
+            }
+            if let Some(outcome) = self.ending(&entry, sent).await? {
+                seat.terminal.status(None);
+                seat.terminal.write(&held)?;
                 return Ok(outcome);
             }
         }
     }
 
-    /// Passes on what was typed to the question that is shown. If somebody was faster, that is told and no more.
-    async fn answer(&self, person: &mut Option<&mut Person>, line: &str) -> Result<()> {
-        let Some(person) = person else { return Ok(()) };
-        if let Some((approval, answer)) = person.understand(line)? {
+    fn look(&self, seat: &Seat<'_>) -> Look {
+        let is_asked = seat.person.is_some();
+        Look {
+            reader: Reader::Sender,
+            paint: seat.terminal.paint(),
+            width: seat.terminal.width(),
+            advice: (!is_asked).then(|| self.invocation.clone()),
+        }
+    }
+
+    fn note_artifact(&mut self, event: &Event) {
+        if let EventBody::ArtifactCreated { artifact } | EventBody::ArtifactUpdated { artifact, .. } =
+            &event.body
+        {
+            self.artifacts.insert(artifact.id, artifact.name.clone());
+        }
+    }
+
+    /// How the message ended, if it did. A message that an active run took up ends with that run.
+    async fn ending(&self, entry: &Entry, sent: &Sent) -> Result<Option<Outcome>> {
+        let Some(event) = &entry.event else { return Ok(None) };
+        let run = sent.accepted.run_id;
+        if let Some(outcome) = ending(event, run) {
+            return Ok(Some(outcome));
+        }
+        let Some(outcome) = sent.steered.and_then(|active| ending(event, active)) else { return Ok(None) };
+        let status = self.client.run_get(self.session, run).await?.status;
+        Ok((status == RunStatus::Steered).then_some(outcome))
+    }
+
+    /// Passes an answer on. If somebody else was faster, that is shown and no more.
+    async fn answer(&self, seat: &mut Seat<'_>, reply: Reply, sent: &Sent) -> Result<()> {
+        let Some(person) = &mut seat.person else { return Ok(()) };
+        let line = match reply {
+            Reply::Line(line) => line,
+            Reply::Stop | Reply::End => return self.interrupt(sent).await,
+        };
+        if let Some((approval, answer)) = person.understand(&line)? {
             let path = format!("/api/approvals/{approval}");
             let sent: Result<serde_json::Value, _> = self.client.post(&path, &answer).await;
             if let Err(error) = sent {
@@ -165,8 +283,9 @@ impl Conversation {
         Ok(())
     }
 
-    /// Stops our run; if it waits behind another, takes it out of the queue instead.
-    async fn interrupt(&self, run: RunId) -> Result<()> {
+    /// Stops our run; a queued one is removed from the queue.
+    async fn interrupt(&self, sent: &Sent) -> Result<()> {
+        let run = sent.accepted.run_id;
         let status = self.client.run_get(self.session, run).await?.status;
         match status {
             RunStatus::Queued => self.client.run_drop(self.session, run).await?,
@@ -177,34 +296,71 @@ impl Conversation {
     }
 }
 
-/// The next line of somebody who is asked something; never, if nobody is.
-async fn typed(person: &mut Option<&mut Person>) -> Option<String> {
-    match person {
-        Some(person) if person.is_asked() => person.lines.recv().await,
-        _ => std::future::pending().await,
+impl Sent {
+    /// Events of our run, of the run that we steer, and of the session; other runs are not ours.
+    fn is_shown(&self, event: &Event) -> bool {
+        event.run_id.is_none_or(|run| run == self.accepted.run_id || Some(run) == self.steered)
     }
 }
 
-/// Asks whoever sits there what the agent asks.
-fn ask(person: &mut Option<&mut Person>, event: &Event) -> Result<()> {
-    match (person, &event.body) {
-        (Some(person), EventBody::ApprovalRequested(request)) => person.ask(request.clone())?,
-        (Some(person), EventBody::ApprovalResolved(resolution)) => person.forget(resolution.approval_id)?,
+fn silent() -> String {
+    let seconds = watch::LIMIT.as_secs();
+    format!(
+        "The agent has not answered for {seconds} s after its start. It may still be starting; Ctrl-C stops the run."
+    )
+}
+
+fn is_typing(seat: &Seat<'_>) -> bool {
+    seat.person.as_ref().is_some_and(|person| person.is_typing())
+}
+
+/// The next reply of somebody who is asked something; never, if nobody is.
+async fn reply(person: &mut Option<&mut Person>) -> Result<Reply> {
+    match person {
+        Some(person) => Ok(person.reply().await?),
+        None => std::future::pending().await,
+    }
+}
+
+/// Asks the person at the terminal what the agent asks.
+fn ask(seat: &mut Seat<'_>, event: &Event) -> Result<()> {
+    let Some(person) = &mut seat.person else { return Ok(()) };
+    match &event.body {
+        EventBody::ApprovalRequested(request) => {
+            seat.terminal.status(None);
+            person.ask(request.clone())?;
+        }
+        EventBody::ApprovalResolved(resolution) => person.forget(resolution.approval_id)?,
         _ => {}
     }
     Ok(())
 }
 
-/// The session of this id; `last` is the newest.
-pub(crate) async fn find(client: &Client, named: &str) -> Result<SessionId> {
-    if named == "last" {
-        return match client.session_newest().await? {
-            Some(session) => Ok(session.session_id),
-            None => bail!(Advised::new("there is no session yet", "make one with `warren run \"…\"`")),
-        };
+/// Refuses an agent that cannot start, before a session is created for it.
+async fn check_agent(client: &Client, agent: Option<&str>) -> Result<()> {
+    let Some(name) = agent else { return Ok(()) };
+    let list: AgentList = client.get("/api/agents").await?;
+    match list.agents.iter().find(|item| item.name == name && item.is_agent) {
+        Some(item) if item.ready => Ok(()),
+        Some(_) => bail!(Advised::new(
+            format!("agent `{name}` is not installed"),
+            format!("install it with `warren agents install {name}`"),
+        )),
+        None => {
+            let known = list.agents.iter().filter(|item| item.is_agent).map(|item| item.name.as_str());
+            let known: Vec<&str> = known.collect();
+            let hint = match nearest(name, known.iter().copied()).first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the agents are {}", known.join(", ")),
+            };
+            bail!(Advised::new(format!("there is no agent `{name}`"), hint))
+        }
     }
-    let advice = "`warren sessions list` shows the ids; `last` is the newest one";
-    named.parse().map_err(|_| Advised::new(format!("`{named}` is not a session's id"), advice).into())
+}
+
+/// Without a soft limit of its own, the agent is asked to wrap up as early as the server's rule says.
+fn time_budget(with: &NewSession) -> Option<TimeBudget> {
+    with.time_budget.map(|limit| TimeBudget { soft_seconds: None, hard_seconds: limit.0.as_secs() })
 }
 
 fn new_session(with: &NewSession) -> SessionCreate {
@@ -215,20 +371,11 @@ fn new_session(with: &NewSession) -> SessionCreate {
         options: Some(SessionOptions {
             permission_mode: with.ask.then_some(PermissionMode::Ask),
             budget: with.budget.map(|cost| Budget { cost_usd: Some(cost), tokens: None }),
+            time_budget: time_budget(with),
             ..SessionOptions::default()
         }),
         ..SessionCreate::default()
     }
-}
-
-/// Shows what belongs to our run or to the session; other runs are not ours to tell.
-fn show(entry: &Entry, run: RunId, renderer: &mut Renderer, terminal: &mut Terminal) -> Result<()> {
-    let Some(event) = &entry.event else { return Ok(()) };
-    if event.run_id.is_none_or(|of| of == run) {
-        terminal.write(&renderer.event(event))?;
-        terminal.status(renderer.status());
-    }
-    Ok(())
 }
 
 fn ending(event: &Event, run: RunId) -> Option<Outcome> {

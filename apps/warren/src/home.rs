@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::report::Advised;
+use crate::{invocation::quoted, report::Advised};
 
 /// Held by the server; whoever can take it is alone.
 const LOCK: &str = "lock";
@@ -63,7 +63,8 @@ impl Home {
     /// Refuses a directory of another user, or one that other users can enter: the database, the token and the files of
     /// every sandbox are in it, and those files have whatever mode an agent gave them.
     fn check_private(&self) -> Result<()> {
-        let (shown, quoted) = (self.directory.display(), quoted(&self.directory));
+        let shown = self.directory.display();
+        let quoted = quoted(&shown.to_string());
         let found = fs::metadata(&self.directory)
             .with_context(|| format!("failed to read the mode of the data directory `{shown}`"))?;
         let (owner, user) = (found.uid(), rustix::process::geteuid().as_raw());
@@ -195,14 +196,8 @@ impl Lock {
     }
 }
 
-/// A path as one word of a shell command.
-fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@,".contains(&byte);
-    if path.bytes().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
-}
-
-fn private() -> OpenOptions {
+/// Opens files that only their owner can read.
+pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(0o600);
     options

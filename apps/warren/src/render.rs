@@ -3,6 +3,7 @@
 //! Pure: events in, text out. The same renderer shows a run as it happens and a session as it was.
 
 mod files;
+mod markdown;
 mod paint;
 mod prose;
 mod quantities;
@@ -22,7 +23,7 @@ use prose::{Prose, Voice};
 pub(crate) use quantities::{duration, size, usage_line};
 use tools::Tools;
 
-use crate::answers::rule_text;
+use crate::{answers::rule_text, invocation::Invocation};
 
 /// Who reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,15 +34,30 @@ pub(crate) enum Reader {
     Other,
 }
 
+/// How a page looks.
+#[derive(Debug, Clone)]
+pub(crate) struct Look {
+    pub(crate) reader: Reader,
+    pub(crate) paint: Paint,
+    /// Columns of the terminal; `None` in a pipe, which gets the text as the agent wrote it.
+    pub(crate) width: Option<usize>,
+    /// Makes the commands that answer requests; `None` for readers who are asked in another way.
+    pub(crate) advice: Option<Invocation>,
+}
+
+/// How much of the text that is not drawn yet the status line shows.
+const TICKER: usize = 60;
+
 /// Turns events into text.
 pub(crate) struct Renderer {
-    reader: Reader,
-    paint: Paint,
+    look: Look,
     page: Page,
     prose: Prose,
     tools: Tools,
     files: Files,
     threads: HashMap<ConversationId, Thread>,
+    /// Lines that came while a sentence was being written.
+    deferred: Vec<(usize, String)>,
     /// What is going on, apart from tools.
     phase: Phase,
     started_at: Option<Timestamp>,
@@ -80,15 +96,15 @@ struct Page {
 
 impl Renderer {
     /// A renderer at the beginning of its page.
-    pub(crate) fn new(reader: Reader, paint: Paint) -> Self {
+    pub(crate) fn new(look: Look) -> Self {
         Self {
-            reader,
-            paint,
+            look,
             page: Page::default(),
             prose: Prose::default(),
             tools: Tools::default(),
             files: Files::default(),
             threads: HashMap::new(),
+            deferred: Vec::new(),
             phase: Phase::Resting,
             started_at: None,
         }
@@ -103,12 +119,12 @@ impl Renderer {
             EventBody::RunStarted { .. } => self.started(event.timestamp),
             EventBody::BlockStart { block } => self.block_start(block, depth),
             EventBody::TextDelta { block_id, delta } => {
-                self.prose.delta(block_id, delta, &mut self.page, self.paint)
+                self.prose.delta(block_id, delta, &mut self.page, &self.look)
             }
             EventBody::BlockUpdate { block_id, updates } => self.tools.updated(block_id, updates),
             EventBody::BlockComplete { block } => self.block_complete(block, depth),
             EventBody::BlockDiscarded { block_id, .. } => {
-                self.prose.discard(block_id, &mut self.page, self.paint)
+                self.prose.discard(block_id, &mut self.page, &self.look)
             }
             EventBody::SubagentStarted(started) => self.subagent_started(event, started),
             EventBody::SubagentCompleted { status, .. } => self.subagent_completed(event, *status),
@@ -154,18 +170,33 @@ impl Renderer {
             | EventBody::LogCompacted { .. }
             | EventBody::Unrecognized { .. } => {}
         }
+        self.write_deferred();
         std::mem::take(&mut self.page.text)
+    }
+
+    /// Lines that waited for the end of a sentence.
+    fn write_deferred(&mut self) {
+        if self.prose.is_live() {
+            return;
+        }
+        for (depth, line) in std::mem::take(&mut self.deferred) {
+            self.page.line(depth, &line);
+        }
     }
 
     /// A line beside the conversation.
     fn aside(&mut self, depth: usize, text: &str) {
-        self.line(depth, &self.paint.dim(text));
+        self.line(depth, &self.look.paint.dim(text));
     }
 
     /// What is going on right now, in a few words; `None` when text is just coming, or nothing is going on.
     pub(crate) fn status(&self) -> Option<String> {
         if self.page.is_mid_line {
             return None;
+        }
+        if let Some(tail) = self.prose.tail() {
+            let skipped = tail.chars().count().saturating_sub(TICKER);
+            return Some(one_line(&tail.chars().skip(skipped).collect::<String>()));
         }
         match self.phase {
             Phase::Resting => None,
@@ -180,8 +211,13 @@ impl Renderer {
         self.threads.get(conversation).map_or(0, |thread| thread.depth)
     }
 
+    /// A line of its own, after the sentence that is being written.
     fn line(&mut self, depth: usize, text: &str) {
-        self.page.line(depth, text);
+        if self.prose.is_live() {
+            self.deferred.push((depth, text.to_owned()));
+        } else {
+            self.page.line(depth, text);
+        }
     }
 
     fn sandbox(&mut self, runtime: &SessionRuntimeState) {
@@ -210,10 +246,10 @@ impl Renderer {
     fn block_start(&mut self, block: &Block, depth: usize) {
         match block {
             Block::AssistantText { id, content, .. } => {
-                self.prose.start(id, Voice::Text, content, depth, &mut self.page, self.paint);
+                self.prose.start(id, Voice::Text, content, depth, &mut self.page, &self.look);
             }
             Block::Thinking { id, content, .. } => {
-                self.prose.start(id, Voice::Thinking, content, depth, &mut self.page, self.paint);
+                self.prose.start(id, Voice::Thinking, content, depth, &mut self.page, &self.look);
             }
             Block::ToolUse { .. } => {
                 self.page.end_line();
@@ -230,26 +266,26 @@ impl Renderer {
     fn block_complete(&mut self, block: &Block, depth: usize) {
         match block {
             Block::AssistantText { id, content, .. } => {
-                self.prose.complete(id, Voice::Text, content, depth, &mut self.page, self.paint);
+                self.prose.complete(id, Voice::Text, content, depth, &mut self.page, &self.look);
             }
             Block::Thinking { id, content, .. } => {
-                self.prose.complete(id, Voice::Thinking, content, depth, &mut self.page, self.paint);
+                self.prose.complete(id, Voice::Thinking, content, depth, &mut self.page, &self.look);
             }
             Block::ToolUse { .. } => {
                 self.page.end_line();
                 self.tools.called(block, depth);
             }
             Block::ToolResult { .. } => {
-                if let Some((depth, line)) = self.tools.answered(block, self.paint) {
+                if let Some((depth, line)) = self.tools.answered(block, self.look.paint) {
                     self.line(depth, &line);
                 }
             }
-            Block::UserMessage { content, .. } if self.reader == Reader::Other && depth == 0 => {
-                self.prose.whole(Voice::User, &content.to_text(), depth, &mut self.page, self.paint);
+            Block::UserMessage { content, .. } if self.look.reader == Reader::Other && depth == 0 => {
+                self.prose.whole(Voice::User, &content.to_text(), depth, &mut self.page, &self.look);
             }
             Block::System { subtype, message, .. } => self.system(*subtype, message, depth),
             Block::Error { message, .. } => {
-                let line = format!("{} {}", self.paint.red("✗"), clean(message));
+                let line = format!("{} {}", self.look.paint.red("✗"), clean(message));
                 self.line(depth, &line);
             }
             Block::UserMessage { .. } | Block::Subagent { .. } => {}
@@ -258,9 +294,11 @@ impl Renderer {
 
     fn system(&mut self, subtype: SystemSubtype, message: &str, depth: usize) {
         match subtype {
-            SystemSubtype::Error => self.line(depth, &format!("{} {}", self.paint.red("✗"), clean(message))),
+            SystemSubtype::Error => {
+                self.line(depth, &format!("{} {}", self.look.paint.red("✗"), clean(message)))
+            }
             SystemSubtype::Status | SystemSubtype::HookResponse | SystemSubtype::AuthStatus => {
-                self.line(depth, &self.paint.dim(&clean(message)));
+                self.line(depth, &self.look.paint.dim(&clean(message)));
             }
             // A subagent's thread says so by its own line.
             SystemSubtype::SessionStart | SystemSubtype::SessionEnd => {}
@@ -274,7 +312,12 @@ impl Renderer {
         }
         let name = clean(started.name.as_deref().unwrap_or("subagent"));
         let task = tools::brief(&started.input);
-        let line = format!("{} {}  {}", self.paint.cyan("▸"), self.paint.bold(&name), self.paint.dim(&task));
+        let line = format!(
+            "{} {}  {}",
+            self.look.paint.cyan("▸"),
+            self.look.paint.bold(&name),
+            self.look.paint.dim(&task)
+        );
         self.line(depth - 1, line.trim_end());
         let thread = Thread { depth, name, started_at: event.timestamp };
         self.threads.insert(event.conversation_id.clone(), thread);
@@ -283,36 +326,44 @@ impl Renderer {
     fn subagent_completed(&mut self, event: &Event, status: BlockStatus) {
         let Some(thread) = self.threads.remove(&event.conversation_id) else { return };
         let took = duration(event.timestamp.as_millis() - thread.started_at.as_millis());
-        let mark =
-            if status == BlockStatus::Success { self.paint.green("✓") } else { self.paint.red("✗") };
-        let line = format!("{mark} {}  {}", self.paint.bold(&thread.name), self.paint.dim(&took));
+        let mark = if status == BlockStatus::Success {
+            self.look.paint.green("✓")
+        } else {
+            self.look.paint.red("✗")
+        };
+        let line = format!("{mark} {}  {}", self.look.paint.bold(&thread.name), self.look.paint.dim(&took));
         self.line(thread.depth.saturating_sub(1), &line);
     }
 
     fn asked(&mut self, request: &ApprovalRequest, depth: usize) {
-        let title = self.paint.bold(&clean(&request.title));
-        self.line(depth, &format!("{} {title}", self.paint.cyan("?")));
-        let advice = match request.kind {
-            ApprovalKind::Question => format!("warren approvals answer {} …", request.approval_id),
-            ApprovalKind::Permission | ApprovalKind::Egress => {
-                format!("warren approvals allow|deny {}", request.approval_id)
-            }
+        // It cannot wait for the end of a sentence: somebody has to answer.
+        let title = self.look.paint.bold(&clean(&request.title));
+        self.page.line(depth, &format!("{} {title}", self.look.paint.cyan("?")));
+        let id = request.approval_id.to_string();
+        let answers: &[&[&str]] = match request.kind {
+            ApprovalKind::Question => &[&["answer", &id, "TEXT"]],
+            ApprovalKind::Permission | ApprovalKind::Egress => &[&["allow", &id], &["deny", &id]],
         };
-        self.line(depth + 1, &self.paint.dim(&advice));
+        if let Some(advice) = &self.look.advice {
+            for answer in answers {
+                let command = advice.command(&[&["approvals"], *answer].concat());
+                self.page.line(depth + 1, &self.look.paint.dim(&command));
+            }
+        }
         self.phase = Phase::WaitingForApproval;
     }
 
     fn answered(&mut self, resolution: &ApprovalResolution, depth: usize) {
         let by = clean(&resolution.by);
         let line = match resolution.decision {
-            Resolution::Allow => format!("{} allowed by {by}", self.paint.green("✓")),
+            Resolution::Allow => format!("{} allowed by {by}", self.look.paint.green("✓")),
             Resolution::AllowAlways => {
                 let rule = resolution.rule.as_ref().map(rule_text);
                 let rule = rule.map(|rule| format!(": {rule}")).unwrap_or_default();
-                format!("{} allowed by {by}, for the rest of the session{rule}", self.paint.green("✓"))
+                format!("{} allowed by {by}, for the rest of the session{rule}", self.look.paint.green("✓"))
             }
-            Resolution::Deny => format!("{} denied by {by}", self.paint.red("✗")),
-            Resolution::Expired => self.paint.dim("nobody answered"),
+            Resolution::Deny => format!("{} denied by {by}", self.look.paint.red("✗")),
+            Resolution::Expired => self.look.paint.dim("nobody answered"),
         };
         self.line(depth, &line);
         if self.phase == Phase::WaitingForApproval {
@@ -330,16 +381,18 @@ impl Renderer {
         if called.status >= 400 && called.status != 499 {
             let line =
                 format!("the model's provider answered {} (attempt {})", called.status, called.attempt);
-            self.line(depth, &self.paint.dim(&line));
+            self.line(depth, &self.look.paint.dim(&line));
         }
     }
 
     fn ended(&mut self, event: &Event) {
+        self.prose.end(&mut self.page, &self.look);
+        self.write_deferred();
         self.page.end_line();
-        for (depth, line) in self.tools.unanswered(self.paint) {
+        for (depth, line) in self.tools.unanswered(self.look.paint) {
             self.line(depth, &line);
         }
-        for line in summary::lines(event, self.started_at, &std::mem::take(&mut self.files), self.paint) {
+        for line in summary::lines(event, self.started_at, &std::mem::take(&mut self.files), &self.look) {
             self.page.paragraph(&line);
         }
         self.phase = Phase::Resting;

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use warren_config::ConfigError;
 use warren_programs::InstallError;
 
-use crate::{client::CallError, terminal::OutputError};
+use crate::{client::CallError, invocation::Invocation, terminal::OutputError};
+
+pub(crate) use warren_embed::Advised;
 
 /// The outcome of a command, as its exit code tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,20 +26,6 @@ pub(crate) enum Outcome {
     Diverged,
 }
 
-/// A failure with something the user can do about it.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct Advised {
-    message: String,
-    hint: String,
-}
-
-impl Advised {
-    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
-    }
-}
-
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         ExitCode::from(match outcome {
@@ -50,14 +38,14 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Tells the user about an error, and says how the command ended.
-pub(crate) fn report(error: &anyhow::Error) -> Outcome {
+/// Prints an error and its hint, and returns the outcome of the command.
+pub(crate) fn report(error: &anyhow::Error, invocation: &Invocation) -> Outcome {
     if error.chain().filter_map(|cause| cause.downcast_ref()).any(OutputError::is_reader_gone) {
         return Outcome::Done;
     }
     eprintln!("error: {error:#}");
     if let Some(hint) = hint(error) {
-        eprintln!("hint: {hint}");
+        eprintln!("hint: {}", invocation.adapt(&hint));
     }
     match error.downcast_ref::<CallError>() {
         Some(CallError::Unreachable { .. } | CallError::Ended { .. }) => Outcome::Unreachable,
@@ -68,7 +56,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Outcome {
 /// The first advice in the chain of causes.
 pub(crate) fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
-        None.or_else(|| cause.downcast_ref::<Advised>().map(|advised| advised.hint.clone()))
+        None.or_else(|| cause.downcast_ref::<Advised>().map(|advised| advised.hint().to_owned()))
             .or_else(|| cause.downcast_ref::<ConfigError>().and_then(ConfigError::hint))
             .or_else(|| cause.downcast_ref::<InstallError>()?.hint().map(str::to_owned))
             .or_else(|| cause.downcast_ref::<CallError>().and_then(CallError::hint))
@@ -82,14 +70,15 @@ mod tests {
     use anyhow::Context as _;
 
     use super::{Outcome, report};
-    use crate::terminal::OutputError;
+    use crate::{invocation::Invocation, terminal::OutputError};
 
     #[test]
     fn a_connection_that_breaks_is_not_a_reader_that_has_seen_enough() {
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         let connection: Result<(), _> = Err(broken()).context("the server cannot be reached");
-        assert_eq!(connection.map_err(|error| report(&error)), Err(Outcome::Failed));
+        let report = |error: anyhow::Error| report(&error, &Invocation::default());
+        assert_eq!(connection.map_err(report), Err(Outcome::Failed));
         let reader = Err::<(), _>(OutputError::from(broken())).context("in the middle of a list");
-        assert_eq!(reader.map_err(|error| report(&error)), Err(Outcome::Done));
+        assert_eq!(reader.map_err(report), Err(Outcome::Done));
     }
 }

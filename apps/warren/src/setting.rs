@@ -1,24 +1,27 @@
-//! What a command works with: the data directory, the configuration, the environment.
+//! Context of a command: data directory, configuration, environment.
 
 use std::env;
 
 use anyhow::{Context as _, Result};
 use warren_config::{Environment, Loaded, data_directory, load};
 
-use crate::{cli::Global, home::Home};
+use crate::{cli::Global, home::Home, invocation::Invocation};
 
-/// Where a command finds itself.
+/// Context of a command.
 pub(crate) struct Setting {
     pub(crate) global: Global,
     pub(crate) environment: Environment,
     pub(crate) home: Home,
+    /// Makes commands in hints runnable as printed.
+    pub(crate) invocation: Invocation,
 }
 
 impl Setting {
     pub(crate) fn new(global: Global, environment: Environment) -> Result<Self> {
         let current = env::current_dir().context("failed to find the current directory")?;
         let directory = data_directory(global.dir.as_deref(), &environment, &current)?;
-        Ok(Self { global, environment, home: Home::new(directory) })
+        let invocation = Invocation::of_process(&global, &environment, &directory);
+        Ok(Self { global, environment, home: Home::new(directory), invocation })
     }
 
     /// Reads and checks the configuration.

@@ -6,9 +6,13 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 use warren_config::Environment;
 
 use crate::render::Paint;
+
+/// Longer lines are hard to read.
+const MAX_WIDTH: usize = 100;
 
 /// The user's terminal, or whatever stands in for it.
 pub(crate) struct Terminal {
@@ -16,6 +20,8 @@ pub(crate) struct Terminal {
     /// A line that comes and goes; nothing is drawn where there is nobody to see it.
     spinner: Option<ProgressBar>,
     can_spin: bool,
+    /// Standard output is a terminal that can be drawn on.
+    is_drawn: bool,
 }
 
 /// Whoever reads what we print took no more of it. A type of its own: a connection to a server breaks with the same
@@ -39,13 +45,25 @@ impl Terminal {
     pub(crate) fn of_process(environment: &Environment) -> Self {
         let is_dumb = environment.get("TERM").is_none_or(|term| term == "dumb");
         let wants_colour = environment.get("NO_COLOR").is_none() && !is_dumb;
-        let paint = if wants_colour && io::stdout().is_terminal() { Paint::Ansi } else { Paint::Plain };
-        Self { paint, spinner: None, can_spin: io::stderr().is_terminal() && !is_dumb }
+        let is_terminal = io::stdout().is_terminal();
+        let paint = if wants_colour && is_terminal { Paint::Ansi } else { Paint::Plain };
+        let can_spin = io::stderr().is_terminal() && !is_dumb;
+        Self { paint, spinner: None, can_spin, is_drawn: is_terminal && !is_dumb }
     }
 
     /// How to colour what goes to standard output.
     pub(crate) fn paint(&self) -> Paint {
         self.paint
+    }
+
+    /// Columns for text, at most as many as are easy to read; `None` if nobody looks.
+    pub(crate) fn width(&self) -> Option<usize> {
+        let columns =
+            self.is_drawn.then(|| termios::tcgetwinsize(io::stdout()).ok())?.map_or(0, |size| size.ws_col);
+        Some(match usize::from(columns) {
+            0 => 80,
+            columns => columns.min(MAX_WIDTH),
+        })
     }
 
     /// Writes text as it is, at once.
@@ -85,6 +103,51 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// While it exists, typed keys are not shown and not lost: the next prompt gets them. Ctrl-C still interrupts.
+pub(crate) struct Quiet {
+    before: Termios,
+}
+
+impl Quiet {
+    /// `None` if standard input is no terminal.
+    pub(crate) fn start() -> Option<Self> {
+        let before = termios::tcgetattr(io::stdin()).ok()?;
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+        quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
+        quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
+        termios::tcsetattr(io::stdin(), OptionalActions::Now, &quiet).ok()?;
+        // Text that is pasted meanwhile is told from text that is typed.
+        paste(true);
+        Some(Self { before })
+    }
+
+    /// Hides typed keys, but leaves the editing of the line to the terminal.
+    pub(crate) fn hide() -> Option<Self> {
+        let before = termios::tcgetattr(io::stdin()).ok()?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        termios::tcsetattr(io::stdin(), OptionalActions::Now, &hidden).ok()?;
+        Some(Self { before })
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        paste(false);
+        // A terminal that is gone cannot be restored, and need not be.
+        let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
+
+/// Turns bracketed paste on or off.
+fn paste(is_on: bool) {
+    let sequence = if is_on { "\x1b[?2004h" } else { "\x1b[?2004l" };
+    let mut out = io::stderr().lock();
+    // Without it a pasted text is several messages, and nothing else is lost.
+    let _ = out.write_all(sequence.as_bytes()).and_then(|()| out.flush());
 }
 
 fn spin(message: String) -> ProgressBar {

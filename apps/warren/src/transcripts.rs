@@ -1,21 +1,35 @@
 //! Transcripts that people have, found and read.
 
+mod decode;
+
 use std::{
     fs, io,
+    io::Read as _,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use anyhow::{Context as _, Result, bail};
 use warren_agents::{Adapter, Companions, adapter, adapters, detect};
 
+pub(crate) use decode::decoded;
+use decode::lines_of_array;
+
 use crate::report::Advised;
+
+/// As much of a file as tells its agent.
+pub(crate) const HEAD_BYTES: u64 = 256 << 10;
+/// Directories below the named one are searched this deep.
+const MAX_DEPTH: usize = 6;
 
 /// A conversation as an agent left it on disk.
 pub(crate) struct Found {
     pub(crate) agent: &'static dyn Adapter,
     pub(crate) main: Vec<u8>,
-    /// Id and content, sorted by id.
+    /// ID and content, sorted by ID.
     pub(crate) subagents: Vec<(String, Vec<u8>)>,
+    /// The file of the main transcript; `None` for standard input.
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// The agent of this name, or else the one that wrote `content`, which is what is at `path`.
@@ -23,25 +37,29 @@ pub(crate) fn agent(name: Option<&str>, path: &Path, content: &[u8]) -> Result<&
     let all = || adapters().iter().map(|agent| agent.agent_type().0).collect::<Vec<_>>().join(", ");
     match name {
         Some(name) => adapter(name).ok_or_else(|| {
-            Advised::new(format!("there is no agent `{name}`"), format!("it is one of {}", all())).into()
+            Advised::new(format!("there is no agent `{name}`"), format!("the agents are {}", all())).into()
         }),
         None => detect(content).ok_or_else(|| {
-            let problem = format!("cannot tell which agent wrote `{}`", path.display());
-            Advised::new(problem, format!("say it with `--agent`; it is one of {}", all())).into()
+            let problem = format!("`{}` is not a transcript of a known agent", path.display());
+            Advised::new(problem, format!("name the agent with `--agent`: {}", all())).into()
         }),
     }
 }
 
-/// Reads a main transcript, and its subagents' from the further paths or from where its agent puts them. The agent is
+/// Reads a main transcript, and those of its subagents from the further paths or from where its agent puts them. The agent is
 /// the one of this name, or the one that the main transcript tells.
 pub(crate) fn read(name: Option<&str>, paths: &[PathBuf]) -> Result<Found> {
     let Some((path, further)) = paths.split_first() else { bail!("no transcript was named") };
+    let path = &if path.is_dir() { newest_in(path, name)? } else { path.clone() };
     let main = read_file(path)?;
+    let main =
+        lines_of_array(&main).filter(|lines| name.is_some() || detect(lines).is_some()).unwrap_or(main);
     let agent = agent(name, path, &main)?;
+    let is_stdin = path == Path::new("-");
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let companions = agent.companions(&name, &main);
+    let companions = agent.companions(name.trim_end_matches(".gz"), &main);
     let files = match &companions {
-        Some(companions) if further.is_empty() => {
+        Some(companions) if further.is_empty() && !is_stdin => {
             let directory = path.parent().unwrap_or(Path::new("")).join(&companions.directory);
             list(&directory).with_context(|| format!("failed to list `{}`", directory.display()))?
         }
@@ -54,14 +72,60 @@ pub(crate) fn read(name: Option<&str>, paths: &[PathBuf]) -> Result<Found> {
         }
     }
     subagents.sort();
-    Ok(Found { agent, main, subagents })
+    Ok(Found { agent, main, subagents, path: (!is_stdin).then(|| path.clone()) })
+}
+
+/// The transcript in a directory that was written last.
+fn newest_in(directory: &Path, name: Option<&str>) -> Result<PathBuf> {
+    let shown = directory.display();
+    let mut found = Vec::new();
+    collect(directory, 0, &mut found).with_context(|| format!("failed to search `{shown}`"))?;
+    found.sort_by(|one, other| other.cmp(one));
+    let is_meant = |path: &Path| {
+        let written_by = head(path).ok().and_then(|head| detect(&head));
+        written_by.is_some_and(|agent| name.is_none_or(|name| agent.agent_type().0 == name))
+    };
+    let newest = found.into_iter().map(|(_, path)| path).find(|path| is_meant(path));
+    let Some(newest) = newest else {
+        let advice =
+            "name a file; Claude Code keeps its own in ~/.claude/projects, Codex in ~/.codex/sessions";
+        bail!(Advised::new(format!("there is no transcript in `{shown}`"), advice));
+    };
+    eprintln!("reading {}, the newest transcript in {shown}", newest.display());
+    Ok(newest)
+}
+
+/// Files that may be main transcripts, with the time of their last change.
+fn collect(directory: &Path, depth: usize, found: &mut Vec<(SystemTime, PathBuf)>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if kind.is_dir() && depth < MAX_DEPTH && name != "subagents" {
+            collect(&path, depth + 1, found)?;
+        }
+        let is_transcript = [".jsonl", ".json"].iter().any(|end| name.trim_end_matches(".gz").ends_with(end));
+        if kind.is_file() && is_transcript && !name.starts_with("agent-") {
+            found.push((fs::metadata(&path)?.modified()?, path));
+        }
+    }
+    Ok(())
+}
+
+fn head(path: &Path) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let file = io::BufReader::new(fs::File::open(path)?);
+    decoded(Box::new(file), path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 /// The subagent a file belongs to. One that was named is taken by its name, whatever that is.
 fn subagent_id(path: &Path, companions: Option<&Companions>, was_named: bool) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
-    let known = companions.and_then(|companions| companions.subagent(&name)).map(str::to_owned);
-    known.or_else(|| was_named.then(|| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))?)
+    let name = name.trim_end_matches(".gz");
+    let known = companions.and_then(|companions| companions.subagent(name)).map(str::to_owned);
+    known.or_else(|| {
+        was_named.then(|| Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()))?
+    })
 }
 
 fn list(directory: &Path) -> io::Result<Vec<PathBuf>> {
@@ -78,6 +142,70 @@ fn list(directory: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
+/// A whole file, or standard input.
 fn read_file(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).with_context(|| format!("failed to read `{}`", path.display()))
+    let failed = || format!("failed to read `{}`", path.display());
+    let input: Box<dyn io::BufRead> = if path == Path::new("-") {
+        Box::new(io::BufReader::new(io::stdin()))
+    } else {
+        Box::new(io::BufReader::new(fs::File::open(path).with_context(failed)?))
+    };
+    let mut content = Vec::new();
+    decoded(input, path)?.read_to_end(&mut content).with_context(failed)?;
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io::Write as _};
+
+    use super::{newest_in, read};
+
+    const LINE: &str = r#"{"type":"user","uuid":"1","sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
+
+    #[test]
+    fn directory_stands_for_its_newest_main_transcript() {
+        let root = tempfile::tempdir().expect("a directory");
+        let project = root.path().join("projects/x");
+        fs::create_dir_all(project.join("subagents")).expect("made");
+        for (n, name) in ["old.jsonl", "new.jsonl", "notes.json", "agent-1.jsonl", "subagents/agent-2.jsonl"]
+            .iter()
+            .enumerate()
+        {
+            let path = project.join(name);
+            fs::write(&path, if *name == "notes.json" { "{}".to_owned() } else { format!("{LINE}\n") })
+                .expect("written");
+            let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1000 + n as u64);
+            fs::File::options()
+                .write(true)
+                .open(&path)
+                .and_then(|file| file.set_modified(at))
+                .expect("a time");
+        }
+        assert_eq!(newest_in(root.path(), None).expect("found"), project.join("new.jsonl"));
+        assert_eq!(newest_in(root.path(), Some("claude-code")).expect("found"), project.join("new.jsonl"));
+        let error = newest_in(root.path(), Some("codex")).expect_err("none of Codex");
+        assert!(error.to_string().contains("there is no transcript in"), "{error}");
+    }
+
+    #[test]
+    fn compressed_transcripts_and_arrays_of_lines_are_read() {
+        let root = tempfile::tempdir().expect("a directory");
+        let gz = root.path().join("a.jsonl.gz");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(format!("\u{feff}{LINE}\n").as_bytes()).expect("compressed");
+        fs::write(&gz, encoder.finish().expect("compressed")).expect("written");
+        let array = root.path().join("b.json");
+        fs::write(&array, format!("[{LINE},\n{LINE}]")).expect("written");
+        for (path, n_lines) in [(gz, 1), (array, 2)] {
+            let found = read(None, &[path]).expect("read");
+            assert_eq!(
+                (
+                    found.agent.agent_type().0.as_str(),
+                    found.main.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count()
+                ),
+                ("claude-code", n_lines)
+            );
+        }
+    }
 }

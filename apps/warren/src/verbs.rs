@@ -1,4 +1,4 @@
-//! What the commands do: one file each.
+//! Implementations of the commands, one file each.
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
@@ -10,9 +10,14 @@ pub(crate) mod doctor;
 pub(crate) mod files;
 pub(crate) mod import;
 pub(crate) mod knowledge;
+pub(crate) mod login;
+pub(crate) mod open;
+pub(crate) mod profiles;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sessions;
+pub(crate) mod shell;
+pub(crate) mod stop;
 pub(crate) mod template;
 pub(crate) mod tokens;
 pub(crate) mod transcript;

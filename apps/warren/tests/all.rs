@@ -12,6 +12,7 @@ mod suite {
     pub(crate) mod attacks;
     pub(crate) mod budget;
     pub(crate) mod build;
+    pub(crate) mod builtin;
     pub(crate) mod busy;
     pub(crate) mod calls;
     pub(crate) mod chat;

@@ -8,6 +8,8 @@ mod codec;
 mod layout;
 mod parse;
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use warren_domain::{AgentType, Draft, PermissionMode, SessionId};
@@ -41,12 +43,23 @@ impl Adapter for Builtin {
         let argv =
             [PROGRAM, "agent", "--session", &session, "--model", model, "--instructions", INSTRUCTIONS];
         let mut argv = argv.map(str::to_owned).to_vec();
+        for (model, tokens) in windows(request, model) {
+            argv.extend(["--window".to_owned(), format!("{model}={tokens}")]);
+        }
         if request.permission_mode == PermissionMode::Ask {
             argv.extend(["--permission-mode".to_owned(), "ask".to_owned()]);
         }
         let mut env = request.profile.environment_variables.clone();
         env.insert("ANTHROPIC_BASE_URL".to_owned(), endpoint.base_url.clone());
         env.insert("ANTHROPIC_API_KEY".to_owned(), endpoint.placeholder_key.clone());
+        for (api, name) in [
+            (ModelApi::OpenAiResponses, "WARREN_OPENAI_BASE_URL"),
+            (ModelApi::Gemini, "WARREN_GEMINI_BASE_URL"),
+        ] {
+            if let Ok(endpoint) = request.endpoint(&self.agent_type(), api) {
+                env.insert(name.to_owned(), endpoint.base_url.clone());
+            }
+        }
         env.insert("HOME".to_owned(), request.home.to_owned());
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
     }
@@ -90,6 +103,13 @@ impl Adapter for Builtin {
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed {
         parse::parse(main, subagents)
     }
+}
+
+/// The windows of the models that may be asked: the agent's own and its subagents'.
+fn windows(request: &LaunchRequest<'_>, model: &str) -> BTreeMap<String, u64> {
+    let of_subagents = request.profile.subagents.iter().filter_map(|subagent| subagent.model.as_deref());
+    let named = of_subagents.chain([model]);
+    named.filter_map(|model| Some((model.to_owned(), (request.context_window)(model)?))).collect()
 }
 
 #[cfg(test)]

@@ -214,6 +214,8 @@ pub struct LaunchRequest<'a> {
     pub programs: &'a BTreeMap<String, Vec<String>>,
     /// The model the run asks for; else the profile's, else the agent's own default.
     pub model: Option<&'a str>,
+    /// The window of a model in tokens, by its name; `None` where nobody knows.
+    pub context_window: fn(&str) -> Option<u64>,
     /// What the agent is given.
     pub profile: &'a AgentProfile,
     /// The model APIs that listen inside the sandbox.

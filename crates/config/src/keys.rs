@@ -79,6 +79,13 @@ pub const KEYS: &[Key] = &[
          the usual ports of HTTP and HTTPS, with `server.secure_cookies` of HTTPS alone; a name with a port, as \
          `warren.example.com:8443`, means that port instead.",
     ),
+    key(
+        "server.allowed_origins",
+        Kind::List,
+        "Other origins whose pages may call the server from the browser (CORS), as `https://app.example.com` or \
+         `http://localhost:5173`: scheme, host and port are compared, and there is no wildcard. Such a page can do whatever its \
+         token allows, over REST, server-sent events and Socket.IO.",
+    ),
     key("server.body_limit", Kind::Size, "The largest body of a request. A larger one is refused with 413."),
     key(
         "server.secure_cookies",
@@ -132,12 +139,12 @@ pub const KEYS: &[Key] = &[
     key(
         "sandbox.resource_limits.memory",
         Kind::Size,
-        "Memory of all programs of a sandbox together. Beyond it the kernel kills one of them.",
+        "Memory of all programs of a sandbox together, as `2GiB` or `2Gi`. Beyond it the kernel kills one of them.",
     ),
     key(
         "sandbox.resource_limits.cpu",
         Kind::Number,
-        "CPUs a sandbox may keep busy. Beyond it programs wait.",
+        "CPUs a sandbox may keep busy, as `1`, `0.5` or `\"500m\"`. Beyond it programs wait.",
     ),
     key(
         "sandbox.resource_limits.pids",

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::Deserialize;
 
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, Cpus};
 
 macro_rules! raw {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty,)* }) => {
@@ -43,6 +43,7 @@ raw! {
     /// `[server]`
     RawServer {
         allowed_hosts: Option<Vec<String>>,
+        allowed_origins: Option<Vec<String>>,
         body_limit: Option<Bytes>,
         secure_cookies: Option<bool>,
     }
@@ -66,7 +67,7 @@ raw! {
 
 raw! {
     /// `[sandbox.resource_limits]`
-    RawLimits { memory: Option<Bytes>, cpu: Option<f64>, pids: Option<u32>, disk: Option<Bytes>, inodes: Option<u64>, }
+    RawLimits { memory: Option<Bytes>, cpu: Option<Cpus>, pids: Option<u32>, disk: Option<Bytes>, inodes: Option<u64>, }
 }
 
 raw! {

@@ -3,6 +3,7 @@
 mod models;
 mod outside;
 mod plans;
+mod server;
 
 use std::{
     net::SocketAddr,
@@ -12,8 +13,8 @@ use std::{
 
 use crate::{
     ConfigError, Environment, RawConfig, Secret,
-    quantity::Bytes,
-    raw::{RawLimits, RawRetention, RawRuns, RawSandbox, RawServer},
+    quantity::{Bytes, Cpus},
+    raw::{RawLimits, RawRetention, RawRuns, RawSandbox},
 };
 
 pub use models::{Credentials, Models, Price, Provider};
@@ -61,6 +62,8 @@ pub struct Config {
 pub struct Server {
     /// Host names requests may be addressed to, besides loopback ones.
     pub allowed_hosts: Vec<String>,
+    /// Other origins whose pages may call the server, as browsers write them.
+    pub allowed_origins: Vec<String>,
     /// The largest body of a request, in bytes.
     pub body_limit: u64,
     /// The sign-in cookie travels over TLS only.
@@ -205,7 +208,7 @@ impl Config {
     pub fn resolve(raw: RawConfig, directory: &Path, environment: &Environment) -> Result<Self, ConfigError> {
         Ok(Self {
             listen: listen(raw.listen)?,
-            server: server(raw.server)?,
+            server: server::server(raw.server)?,
             sandbox: sandbox(raw.sandbox)?,
             runs: runs(&raw.runs)?,
             plans: plans::plans(raw.plans)?,
@@ -217,8 +220,8 @@ impl Config {
                 max_log_bytes_per_session: models::bytes(raw.storage.max_log_bytes_per_session, 1024),
                 max_log_bytes_per_project: models::bytes(raw.storage.max_log_bytes_per_project, 20 * 1024),
             },
-            preview_base: preview_base(raw.previews.base_url)?,
-            preview_origins: preview_origins(raw.previews.allow_origins)?,
+            preview_base: server::preview_base(raw.previews.base_url)?,
+            preview_origins: server::preview_origins(raw.previews.allow_origins)?,
             knowledge: Knowledge {
                 base: directory.join(raw.knowledge.base_path.unwrap_or_else(|| "knowledge".into())),
                 max_bytes: raw.knowledge.max_bytes.map_or(1024 * MIB, |Bytes(bytes)| bytes),
@@ -236,60 +239,9 @@ fn invalid(key: &'static str, value: impl std::fmt::Display, hint: &'static str)
     ConfigError::Value { key, value: format!("`{value}`"), hint }
 }
 
-fn preview_base(written: Option<String>) -> Result<Option<String>, ConfigError> {
-    let is_base = |base: &String| {
-        let rest = base.strip_prefix("https://").or_else(|| base.strip_prefix("http://"));
-        rest.is_some_and(|rest| {
-            !rest.is_empty() && !rest.trim_end_matches('/').contains(['/', ' ', '@', '?', '#'])
-        })
-    };
-    match written {
-        Some(base) if !is_base(&base) => Err(invalid(
-            "previews.base_url",
-            base,
-            "write a scheme, a host and maybe a port: `https://preview.example.com`",
-        )),
-        base => Ok(base),
-    }
-}
-
-fn preview_origins(written: Option<Vec<String>>) -> Result<Vec<String>, ConfigError> {
-    let origins = written.unwrap_or_default();
-    // They become part of a header that browsers read: nothing in them may begin another source or directive.
-    let is_host = |rest: &str| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '*' | '[' | ']');
-        !rest.is_empty() && rest.chars().all(plain)
-    };
-    let is_origin = |text: &String| {
-        let schemes = ["https://", "http://", "wss://", "ws://"];
-        schemes.iter().find_map(|scheme| text.strip_prefix(scheme)).is_some_and(is_host)
-    };
-    match origins.iter().find(|origin| !is_origin(origin)) {
-        None => Ok(origins),
-        Some(origin) => Err(invalid(
-            "previews.allow_origins",
-            origin,
-            "write a scheme, a host and maybe a port, and no path: `https://api.example.com`, `wss://*.example.com`",
-        )),
-    }
-}
-
 fn listen(written: Option<String>) -> Result<SocketAddr, ConfigError> {
     let text = written.unwrap_or_else(|| "127.0.0.1:7777".to_owned());
     text.parse().map_err(|_| invalid("listen", text, "write an address and a port, such as `127.0.0.1:7777`"))
-}
-
-fn server(raw: RawServer) -> Result<Server, ConfigError> {
-    let allowed_hosts = raw.allowed_hosts.unwrap_or_default();
-    let is_name = |host: &String| !host.is_empty() && !host.contains(['/', ' ', '@']);
-    if let Some(host) = allowed_hosts.iter().find(|host| !is_name(host)) {
-        return Err(invalid("server.allowed_hosts", host, "write host names without scheme or path"));
-    }
-    Ok(Server {
-        allowed_hosts,
-        body_limit: raw.body_limit.map_or(2 * MIB, |Bytes(bytes)| bytes),
-        secure_cookies: raw.secure_cookies.unwrap_or(false),
-    })
 }
 
 fn sandbox(raw: RawSandbox) -> Result<Sandbox, ConfigError> {
@@ -379,7 +331,7 @@ fn limits(raw: &RawLimits) -> Result<Limits, ConfigError> {
         Some(bytes) if bytes.0 < least => Err(invalid(key, bytes, hint)),
         written => Ok(written.map_or(default, |Bytes(bytes)| bytes)),
     };
-    let cpu = raw.cpu.unwrap_or(1.0);
+    let Cpus(cpu) = raw.cpu.unwrap_or(Cpus(1.0));
     if !(0.01..=1024.0).contains(&cpu) {
         return Err(invalid("sandbox.resource_limits.cpu", cpu, "write a number of CPUs from 0.01 to 1024"));
     }

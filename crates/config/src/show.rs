@@ -12,6 +12,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
     [
         ("listen", quoted(config.listen)),
         ("server.allowed_hosts", list(&config.server.allowed_hosts)),
+        ("server.allowed_origins", list(&config.server.allowed_origins)),
         ("server.body_limit", quoted(Bytes(config.server.body_limit))),
         ("server.secure_cookies", config.server.secure_cookies.to_string()),
         ("sandbox.backend", quoted(backend(sandbox.backend))),

@@ -47,6 +47,25 @@ impl Content {
         }
     }
 
+    /// A name for a session that begins with it: the first line of text, or the name of its first file.
+    #[must_use]
+    pub fn title(&self) -> Option<String> {
+        let text = match self {
+            Content::Text(text) => text.as_str(),
+            Content::Parts(parts) => parts.iter().find_map(ContentPart::text).unwrap_or_default(),
+        };
+        let line = text.lines().map(plain).find(|line| !line.is_empty());
+        line.or_else(|| self.first_file()).map(|line| shortened(&line)).filter(|title| !title.is_empty())
+    }
+
+    fn first_file(&self) -> Option<String> {
+        let Content::Parts(parts) = self else { return None };
+        parts.iter().find_map(|part| match part {
+            ContentPart::File { file } => file.rsplit('/').next().map(plain),
+            ContentPart::Text { .. } | ContentPart::Image { .. } => None,
+        })
+    }
+
     /// Whether there is nothing in it to act on.
     #[must_use]
     pub fn is_blank(&self) -> bool {
@@ -57,7 +76,35 @@ impl Content {
     }
 }
 
+/// At most this many characters of a message become a name.
+const TITLE_CHARS: usize = 60;
+
+/// One line without Markdown's marks at its start, control characters and runs of space.
+fn plain(line: &str) -> String {
+    let words = line.trim_start_matches(|c: char| c.is_whitespace() || "#>*`-".contains(c));
+    let spaced: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Cut at a word, where there is one.
+fn shortened(line: &str) -> String {
+    if line.chars().count() <= TITLE_CHARS {
+        return line.to_owned();
+    }
+    let start: String = line.chars().take(TITLE_CHARS - 1).collect();
+    let ends_a_word = line[start.len()..].starts_with(' ');
+    let cut = start.rfind(' ').filter(|at| *at > 0 && !ends_a_word).unwrap_or(start.len());
+    format!("{}…", &start[..cut])
+}
+
 impl ContentPart {
+    fn text(&self) -> Option<&str> {
+        match self {
+            ContentPart::Text { text } if !text.trim().is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
     fn to_text(&self) -> String {
         match self {
             ContentPart::Text { text } => text.clone(),
@@ -70,5 +117,38 @@ impl ContentPart {
 impl From<&str> for Content {
     fn from(text: &str) -> Self {
         Content::Text(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(content: impl Into<Content>, title: Option<&str>) {
+        assert_eq!(content.into().title().as_deref(), title);
+    }
+
+    #[test]
+    fn title_is_the_first_line_without_its_marks() {
+        check("  \n## Fix   the login\nIt fails.", Some("Fix the login"));
+        check("run: echo hi", Some("run: echo hi"));
+        check("\u{1b}[31mred", Some("[31mred"));
+        check(" \n---\n", None);
+    }
+
+    #[test]
+    fn long_title_is_cut_at_a_word() {
+        let words = "word ".repeat(20);
+        check(words.as_str(), Some(&format!("{}…", "word ".repeat(11) + "word")));
+        check("ß".repeat(80).as_str(), Some(&format!("{}…", "ß".repeat(59))));
+    }
+
+    #[test]
+    fn message_of_files_alone_is_named_after_the_first() {
+        let file = |file: &str| ContentPart::File { file: file.to_owned() };
+        let text = |text: &str| ContentPart::Text { text: text.to_owned() };
+        check(Content::Parts(vec![file("/user-input/sales.csv"), file("b.txt")]), Some("sales.csv"));
+        check(Content::Parts(vec![file("a.csv"), text("Chart it")]), Some("Chart it"));
+        check(Content::Parts(Vec::new()), None);
     }
 }

@@ -74,6 +74,9 @@ pub struct SessionChanges {
     /// Its new options, whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Value>,
+    /// Whether queued messages are held, as they are after a person stopped a run. The next run releases them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_held: Option<bool>,
 }
 
 /// How a file changed.
@@ -446,6 +449,18 @@ impl Event {
 }
 
 impl EventBody {
+    /// The block that it begins, changes or takes away.
+    #[must_use]
+    pub fn block_id(&self) -> Option<&BlockId> {
+        match self {
+            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => Some(block.id()),
+            EventBody::TextDelta { block_id, .. }
+            | EventBody::BlockUpdate { block_id, .. }
+            | EventBody::BlockDiscarded { block_id, .. } => Some(block_id),
+            _ => None,
+        }
+    }
+
     /// Whether this entry ends the run it belongs to.
     #[must_use]
     pub fn ends_run(&self) -> bool {

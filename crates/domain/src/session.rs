@@ -22,6 +22,9 @@ pub struct Session {
     pub phase: Phase,
     /// Messages that wait, the next one first.
     pub queue: VecDeque<QueuedRun>,
+    /// Queued messages are held until a person sends a message or resumes the queue.
+    #[serde(default)]
+    pub held: bool,
     /// The latest version.
     pub version: Version,
     /// What there is besides the latest version.
@@ -133,6 +136,8 @@ pub enum Command {
         base_version: Option<Version>,
         /// Whether it may begin at once, if nothing else is going on.
         start: Start,
+        /// A name for the session, if it has none yet.
+        title: Option<String>,
     },
     /// Begin the oldest waiting message, if nothing is going on.
     StartNext,
@@ -233,6 +238,8 @@ pub enum Outcome {
     Interrupted {
         /// Who.
         by: String,
+        /// A person stopped it: queued messages are held.
+        holds_queue: bool,
         /// What was spent.
         usage: Usage,
         /// What is known.
@@ -325,10 +332,13 @@ impl Session {
             },
             Command::Update(changes) => {
                 self.alive()?;
-                Ok(vec![Draft::of_session(EventBody::SessionUpdated { changes })])
+                Ok(vec![updated(changes)])
             }
-            Command::Send { run, content, when_busy, base_version, start } => {
-                self.decide_send(run, content, when_busy, base_version, start)
+            Command::Send { run, content, when_busy, base_version, start, title } => {
+                let sent = self.decide_send(run, content, when_busy, base_version, start)?;
+                let named = title
+                    .map(|name| updated(SessionChanges { name: Some(name), ..SessionChanges::default() }));
+                Ok([sent].into_iter().chain(named).collect())
             }
             Command::StartNext => Ok(self.decide_next()),
             Command::Requeue { run, content, position } => self.decide_requeue(run, content, position),
@@ -376,10 +386,12 @@ impl Session {
                     self.enqueue(run, content.clone(), *position);
                 }
             }
+            EventBody::SessionUpdated { changes } => self.held = changes.queue_held.unwrap_or(self.held),
             EventBody::RunStarted { .. } => {
                 if let Some(run) = run {
                     self.queue.retain(|queued| queued.run != run);
                     self.phase = Phase::Running { run };
+                    self.held = false;
                     // Every run starts from exactly a version.
                     self.head = Head::Clean;
                 }
@@ -405,8 +417,7 @@ impl Session {
             | EventBody::ArtifactUpdated { .. }
             | EventBody::ArtifactDeleted { .. } => apply_artifact_event(&mut self.artifacts, body),
             // Named, not `_`: a new event must make the compiler bring us back here.
-            EventBody::SessionUpdated { .. }
-            | EventBody::SessionStatus { .. }
+            EventBody::SessionStatus { .. }
             | EventBody::TextDelta { .. }
             | EventBody::BlockUpdate { .. }
             | EventBody::MetadataUpdate { .. }
@@ -450,7 +461,7 @@ impl Session {
         when_busy: WhenBusy,
         base_version: Option<Version>,
         start: Start,
-    ) -> Result<Vec<Draft>, Rejection> {
+    ) -> Result<Draft, Rejection> {
         self.alive()?;
         if content.is_blank() {
             return Err(Rejection::EmptyMessage);
@@ -458,24 +469,27 @@ impl Session {
         if let Some(wanted) = base_version.filter(|wanted| *wanted != self.version) {
             return Err(Rejection::VersionConflict { wanted, latest: self.version });
         }
-        let is_busy = self.running().is_some() || !self.queue.is_empty();
+        // Held messages wait for a person, and this is what the person wants next.
+        let is_first = self.running().is_none() && self.held;
+        let is_busy = self.running().is_some() || !(self.queue.is_empty() || is_first);
         if !is_busy && self.head == Head::Clean && start == Start::AtOnce {
-            return Ok(vec![self.started(run, content)]);
+            return Ok(self.started(run, content));
         }
         match when_busy {
             WhenBusy::Reject if is_busy => Err(Rejection::Busy),
             _ if self.queue.len() >= QUEUE_LIMIT => Err(Rejection::QueueFull),
             // One that only waits for what is in no version yet waits for nobody.
             WhenBusy::Queue | WhenBusy::Steer | WhenBusy::Reject => {
-                let position = u32::try_from(self.queue.len() + 1).unwrap_or(u32::MAX);
-                Ok(vec![Draft::of_run(run, EventBody::RunQueued { content, position })])
+                let last = u32::try_from(self.queue.len() + 1).unwrap_or(u32::MAX);
+                let position = if is_first { 1 } else { last };
+                Ok(Draft::of_run(run, EventBody::RunQueued { content, position }))
             }
         }
     }
 
     fn decide_next(&self) -> Vec<Draft> {
         match (self.phase, self.queue.front()) {
-            (Phase::Idle, Some(next)) => vec![self.started(next.run, next.content.clone())],
+            (Phase::Idle, Some(next)) if !self.held => vec![self.started(next.run, next.content.clone())],
             _ => Vec::new(),
         }
     }
@@ -556,7 +570,11 @@ impl Session {
             ..Draft::of_session(self.published(cause, files, None))
         });
         let version = published.is_some().then(|| self.version.next());
-        expired.chain(published).chain([conclusion(run, outcome, version)]).collect()
+        let holds =
+            matches!(outcome, Outcome::Interrupted { holds_queue: true, .. }) && !self.queue.is_empty();
+        let held =
+            holds.then(|| updated(SessionChanges { queue_held: Some(true), ..SessionChanges::default() }));
+        expired.chain(published).chain(held).chain([conclusion(run, outcome, version)]).collect()
     }
 
     fn decide_commit(
@@ -595,16 +613,14 @@ impl Session {
         self.queue.iter().position(|queued| queued.run == run).ok_or(Rejection::NotQueued(run))
     }
 
-    /// A new message is the last; one that waits already takes the place that its entry names.
+    /// Puts a message where its entry says. A new message in a session that does nothing releases those that are held.
     fn enqueue(&mut self, run: RunId, content: Content, position: u32) {
-        let place = match self.queued(run) {
-            Ok(index) => {
-                self.queue.remove(index);
-                usize::try_from(position).unwrap_or(usize::MAX).saturating_sub(1).min(self.queue.len())
-            }
-            Err(_) => self.queue.len(),
-        };
-        self.queue.insert(place, QueuedRun { run, content });
+        match self.queued(run) {
+            Ok(index) => drop(self.queue.remove(index)),
+            Err(_) => self.held &= self.running().is_some(),
+        }
+        let place = usize::try_from(position).unwrap_or(usize::MAX).saturating_sub(1);
+        self.queue.insert(place.min(self.queue.len()), QueuedRun { run, content });
     }
 
     /// A waiting message that shows up as a block was taken up by the run that is going on.
@@ -673,11 +689,15 @@ fn conclusion(run: RunId, outcome: Outcome, version: Option<Version>) -> Draft {
         Outcome::Failed { code, message, recoverable, usage, diagnostics } => {
             EventBody::RunFailed { code, message, recoverable, cost_usd: usage.cost_usd, usage, diagnostics }
         }
-        Outcome::Interrupted { by, usage, diagnostics } => {
+        Outcome::Interrupted { by, usage, diagnostics, holds_queue: _ } => {
             EventBody::RunInterrupted { version, cost_usd: usage.cost_usd, usage, by, diagnostics }
         }
     };
     Draft::of_run(run, body)
+}
+
+fn updated(changes: SessionChanges) -> Draft {
+    Draft::of_session(EventBody::SessionUpdated { changes })
 }
 
 fn refused(run: RunId, code: ErrorCode, message: String) -> Draft {

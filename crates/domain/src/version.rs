@@ -13,8 +13,12 @@ pub enum VersionCause {
     Interrupt,
     /// A run failed or was cut; what it left, committed by whoever came next.
     Recovered,
-    /// Files changed while no run was going on.
+    /// Files changed while no run was in progress; kept before the sandbox ended.
     Idle,
+    /// Files changed while no run was in progress; kept before the next run, or before an older version was restored.
+    Edited,
+    /// The files of the template, as the first sandbox of the session got them.
+    Template,
     /// Somebody asked for it, or it is what a session starts with.
     Manual,
     /// An older version, once more.
@@ -26,11 +30,13 @@ pub enum VersionCause {
 }
 
 impl VersionCause {
-    const ALL: [VersionCause; 8] = [
+    const ALL: [VersionCause; 10] = [
         VersionCause::Run,
         VersionCause::Interrupt,
         VersionCause::Recovered,
         VersionCause::Idle,
+        VersionCause::Edited,
+        VersionCause::Template,
         VersionCause::Manual,
         VersionCause::Restore,
         VersionCause::Import,
@@ -45,6 +51,8 @@ impl VersionCause {
             VersionCause::Interrupt => "interrupt",
             VersionCause::Recovered => "recovered",
             VersionCause::Idle => "idle",
+            VersionCause::Edited => "edited",
+            VersionCause::Template => "template",
             VersionCause::Manual => "manual",
             VersionCause::Restore => "restore",
             VersionCause::Import => "import",

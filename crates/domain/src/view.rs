@@ -102,14 +102,10 @@ impl View {
     #[must_use]
     pub fn wants(&self, event: &Event) -> Vec<String> {
         let thread = &event.conversation_id;
-        let block = match &event.body {
-            EventBody::BlockStart { block } | EventBody::BlockComplete { block } => Some(block.id()),
-            EventBody::TextDelta { block_id, .. }
-            | EventBody::BlockUpdate { block_id, .. }
-            | EventBody::BlockDiscarded { block_id, .. } => Some(block_id),
-            EventBody::SubagentStarted(_) => None,
-            _ => return Vec::new(),
-        };
+        let block = event.body.block_id();
+        if block.is_none() && !matches!(event.body, EventBody::SubagentStarted(_)) {
+            return Vec::new();
+        }
         let thread_item = (!thread.is_main()).then(|| thread_key(thread));
         let block_item = block.map(|id| block_key(thread, id));
         let wanted = thread_item.into_iter().chain(block_item);

@@ -78,7 +78,9 @@ impl RequestError {
         match self {
             RequestError::Invalid { hint, .. } => Some(hint),
             RequestError::Scope(_) => Some("use `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`"),
-            RequestError::SignInCode => Some("links work once, for five minutes: make a new one"),
+            RequestError::SignInCode => {
+                Some("links work once, for five minutes; `warren open` makes a new one")
+            }
             RequestError::Denied(denied) => denied.hint(),
             RequestError::NotFound { .. }
             | RequestError::Revoked

@@ -6,18 +6,20 @@
 //! Start with [`session::Agent::carry_out`], then `converse`, the loop of one thread.
 //!
 //! ```text
-//! warren-guest agent --session ID --model NAME [--instructions DIR] [--max-turns N]
-//!                    [--permission-mode auto|ask] [--allow TOOL,…]
+//! warren-guest agent --session ID --model NAME [--window NAME=TOKENS]… [--instructions DIR]
+//!                    [--permission-mode auto|ask] [--max-turns N] [--clock-speed N]
 //! ```
 //!
-//! `ANTHROPIC_BASE_URL` says where the model is (plain HTTP: the sandbox's loopback), `ANTHROPIC_API_KEY` is sent
-//! along, `HOME` holds the transcripts. It works in the directory it is started in.
+//! `ANTHROPIC_BASE_URL`, `WARREN_OPENAI_BASE_URL` and `WARREN_GEMINI_BASE_URL` say where models are (plain HTTP: the
+//! sandbox's loopback), `ANTHROPIC_API_KEY` is sent along to each, `HOME` holds the transcripts. It works in the directory it is started in.
 
 mod answer;
 mod api;
 mod ask;
 mod block;
 mod clock;
+mod compact;
+mod compaction;
 mod control;
 mod converse;
 mod heal;
@@ -25,7 +27,9 @@ mod history;
 mod options;
 mod permit;
 mod profile;
+mod question;
 mod request;
+mod retry;
 mod role;
 mod session;
 mod shells;
@@ -33,6 +37,7 @@ mod subagent;
 mod thread;
 mod tools;
 mod transcript;
+mod window;
 
 use std::{io::Write, process::ExitCode};
 

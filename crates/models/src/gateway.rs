@@ -210,7 +210,9 @@ impl Gateway {
             call.answered_by(crate::demo::MODEL);
         }
         if route.kind == RouteKind::Generate {
-            self.reserve(caller, call, &body, &inspected)?;
+            // Priced as whoever answers, whatever was asked for.
+            let priced = if upstream.is_demo() { crate::demo::MODEL } else { &inspected.model };
+            self.reserve(caller, call, &body, &inspected, priced)?;
         }
         if let Some(starting) = call.starting() {
             let recorded = caller.starting(starting).await;
@@ -252,10 +254,11 @@ impl Gateway {
         call: &mut Call,
         body: &[u8],
         inspected: &Inspected,
+        model: &str,
     ) -> Result<(), Refusal> {
-        let price = self.inner.books.prices.price(&inspected.model);
+        let price = self.inner.books.prices.price(model);
         let estimate = Estimate::new(body, inspected, price);
-        let reserved = caller.reserve(call.run(), &estimate.quote(&inspected.model)).map_err(|refused| {
+        let reserved = caller.reserve(call.run(), &estimate.quote(model)).map_err(|refused| {
             let kind = match &refused {
                 Unaffordable::Spent(_) => RefusalKind::BudgetSpent,
                 Unaffordable::Held => RefusalKind::BudgetHeld,

@@ -29,6 +29,7 @@ mod refusal;
 mod secret;
 mod sse;
 mod upstream;
+mod window;
 
 mod anthropic;
 mod gemini;
@@ -61,3 +62,4 @@ pub use replay::{
 };
 pub use secret::Secret;
 pub use upstream::SetupError;
+pub use window::context_window;

@@ -122,9 +122,9 @@ impl Default for PriceTable {
     /// The providers' list prices, as far as they were known when this was built; an operator overrides them in the
     /// configuration. Where long requests cost more, this is the price of short ones.
     ///
-    /// The demo model costs nothing; its price is notional, so that displays and budgets have something to count.
+    /// The demo model costs nothing.
     fn default() -> Self {
-        let demo = [(crate::demo::MODEL, Price::of(1.0, 5.0))];
+        let demo = [(crate::demo::MODEL, Price::of(0.0, 0.0))];
         let rows = CLAUDE.iter().chain(GEMINI).chain(OPENAI).chain(&demo);
         Self { rows: rows.map(|(prefix, price)| ((*prefix).to_owned(), *price)).collect() }
     }
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(input("claude-opus-4-20250514"), Some(15.0));
         assert_eq!(input("claude-opus-4-5-20251101"), Some(5.0));
         assert_eq!(input("claude-sonnet-9"), Some(3.0));
-        assert_eq!(input("warren-demo-1"), Some(1.0));
+        assert_eq!(input("warren-demo-1"), Some(0.0));
         assert_eq!(input("gemini-2.5-flash-lite-preview"), Some(0.1));
         assert_eq!(input("gemini-9-ultra"), Some(2.0));
         assert_eq!(input("gpt-5-2025-08-07"), Some(1.25));

@@ -10,6 +10,24 @@ pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Why a program was not installed. What was there before still is.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
+    /// A version that is neither a number nor a tag.
+    #[error("`{version}` is not a version of `{name}`")]
+    Version {
+        /// The agent.
+        name: String,
+        /// What was asked for.
+        version: String,
+    },
+    /// A program of one's own that cannot be used.
+    #[error("`{path}` cannot be installed as `{name}`: {problem}")]
+    Local {
+        /// The agent.
+        name: String,
+        /// The program.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// No agent of that name is in the table.
     #[error("there is no agent `{name}` to install")]
     UnknownAgent {
@@ -74,7 +92,7 @@ pub enum InstallError {
     Integrity {
         /// The package and its version.
         package: String,
-        /// The hash that was shipped with Warren.
+        /// The pinned hash.
         expected: String,
         /// The hash of what the registry has.
         found: String,
@@ -125,7 +143,8 @@ impl InstallError {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            InstallError::UnknownAgent { .. } => Some("`warren agents list` shows those there are"),
+            InstallError::UnknownAgent { .. } => Some("`warren agents list` lists agents"),
+            InstallError::Version { .. } => Some("write a version such as `2.1.326`, or `latest`"),
             InstallError::NotFound { .. } | InstallError::Document { .. } => {
                 Some("see that `agents.registry` names an npm registry that has the public packages")
             }
@@ -134,7 +153,7 @@ impl InstallError {
             }
             InstallError::Integrity { .. } => Some(
                 "try again; if it stays so, do not trust the registry that `agents.registry` names: it serves another \
-                 package than the one this Warren was released with",
+                 package than the one that was pinned",
             ),
             InstallError::Address { .. } => Some(
                 "write an address with `https://` in `agents.registry`; if you trust the network to the registry, set \
@@ -147,9 +166,10 @@ impl InstallError {
                 "see that `python3 -m pip` works and reaches its index, or leave it out with `--no-python`",
             ),
             InstallError::Write { .. } => Some("see that there is room, and that the directory is writable"),
-            InstallError::Platform { .. } | InstallError::Package { .. } | InstallError::NoProgram { .. } => {
-                None
-            }
+            InstallError::Local { .. }
+            | InstallError::Platform { .. }
+            | InstallError::Package { .. }
+            | InstallError::NoProgram { .. } => None,
         }
     }
 }

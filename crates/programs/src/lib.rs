@@ -4,6 +4,7 @@
 //! mounted read-only into sandboxes, and a record of what is in it.
 //! Needs no npm and runs nothing of what it gets: a package is read, its hash is compared, and its files are written.
 //! The lock files beside this crate name the hash of every package: a registry says where one is, never what it is.
+//! Other versions are pinned by the hash that the registry names at their first installation.
 //! Packages for Python are written by the machine's own pip, from wheels whose hashes are named here.
 //! **Invariant:** nothing here knows sessions or HTTP routes; what is installed is whole and verified, or not there.
 //! Start with [`Programs::install`], then `unpack.rs`, which trusts nothing that is in a package.
@@ -11,6 +12,8 @@
 mod table;
 
 mod programs;
+mod recipe;
+mod versions;
 
 mod layer;
 mod python;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use make::lock_of_version;
 pub use make::{LockError, LockFile, lock_file};
 
 use crate::{Agent, InstallError, integrity::Integrity, plan::Platform, registry::PackageId};
@@ -76,8 +77,7 @@ impl Lock {
     /// When it is broken, or was made for another version.
     pub(crate) fn of(agent: &Agent) -> Result<Lock, InstallError> {
         let lock = Lock::parse(agent.name, agent.lock)?;
-        let locked = lock.packages.get("").and_then(|root| root.dependencies.get(agent.package));
-        if locked.map(String::as_str) == Some(agent.version) {
+        if lock.version_of(agent.package) == Some(agent.version) {
             return Ok(lock);
         }
         Err(InstallError::Unpinned { package: format!("{}@{}", agent.package, agent.version) })
@@ -87,6 +87,19 @@ impl Lock {
     pub(crate) fn find(&self, name: &str) -> Result<Option<Pinned>, InstallError> {
         let place = format!("{NODE_MODULES}{name}");
         self.packages.get(&place).map(|locked| self.pinned(&place, locked)).transpose()
+    }
+
+    /// The programs of the package that is known as `name`.
+    pub(crate) fn bin(&self, name: &str) -> BTreeMap<String, String> {
+        self.packages
+            .get(&format!("{NODE_MODULES}{name}"))
+            .map(|locked| locked.bin.clone())
+            .unwrap_or_default()
+    }
+
+    /// The version that was asked for.
+    pub(crate) fn version_of(&self, package: &str) -> Option<&str> {
+        self.packages.get("").and_then(|root| root.dependencies.get(package)).map(String::as_str)
     }
 
     /// Whether the lock file has a package under this name.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use warren_env::Env;
 
 use crate::{
-    AGENTS, Agent, InstallError, Installed, InstalledPackage, Program, Progress, RemoveError, Report,
-    archive,
+    AGENTS, Agent, InstallError, Installed, InstalledPackage, Progress, RemoveError, Report, archive,
     lock::Lock,
     place::{Held, Place, make_directory, remove_if_there},
-    plan::{Part, Platform, companions, plan},
+    plan::{Part, Platform, companions},
+    recipe::Recipe,
     registry::{PackageId, Plain, Registry},
     unpack::Limits,
 };
@@ -110,9 +110,22 @@ impl Programs {
         if let Some(installed) = place.read().filter(|installed| is_whole(agent, installed)) {
             return Ok(installed);
         }
-        let draft = place.draft(&held)?;
-        let made = self.make(agent, &draft, report, &held).await;
-        let published = made.and_then(|installed| place.publish(&draft, installed, &held));
+        let recipe = Recipe::pinned(agent, &self.platform)?;
+        self.install_recipe(agent, &recipe, &place, report, &held).await
+    }
+
+    /// Installs what a recipe says in place of what is there.
+    pub(crate) async fn install_recipe(
+        &self,
+        agent: &Agent,
+        recipe: &Recipe,
+        place: &Place,
+        report: &Report,
+        held: &Held,
+    ) -> Result<Installed, InstallError> {
+        let draft = place.draft(held)?;
+        let made = self.make(agent, recipe, &draft, report, held).await;
+        let published = made.and_then(|installed| place.publish(&draft, installed, held));
         if published.is_err()
             && let Err(error) = remove_if_there(&draft)
         {
@@ -156,15 +169,16 @@ impl Programs {
     async fn make(
         &self,
         agent: &Agent,
+        recipe: &Recipe,
         draft: &Path,
         report: &Report,
         held: &Held,
     ) -> Result<Installed, InstallError> {
-        report(Progress::Resolving { package: format!("{}@{}", agent.package, agent.version) });
+        report(Progress::Resolving { package: format!("{}@{}", agent.package, recipe.version) });
         let registry = self.registry()?;
         let mut parts = Vec::new();
-        for placed in plan(agent, &self.platform, &Lock::of(agent)?)? {
-            parts.push(Part::locate(&placed, &registry).await?);
+        for placed in &recipe.parts {
+            parts.push(Part::locate(placed, &registry).await?);
         }
         let downloads = self.downloads(draft)?;
         let mut size_bytes = 0;
@@ -172,7 +186,7 @@ impl Programs {
             size_bytes += self.unpack(part, &registry, &downloads, draft, report, held).await?;
         }
         self.drop_downloads(&downloads)?;
-        self.describe(agent, &parts, draft, size_bytes)
+        self.describe(agent, recipe, &parts, draft, size_bytes)
     }
 
     /// The registry that packages come from.
@@ -245,19 +259,16 @@ impl Programs {
     fn describe(
         &self,
         agent: &Agent,
+        recipe: &Recipe,
         parts: &[Part],
         draft: &Path,
         size_bytes: u64,
     ) -> Result<Installed, InstallError> {
-        let (file, interpreter) = match agent.program {
-            Program::Native { file, .. } => (self.platform.fill(file), None),
-            Program::Node { file, .. } => (file.to_owned(), Some("node".to_owned())),
+        let Some((file, interpreter)) = recipe.program_in(draft) else {
+            let package = parts.first().map(|part| part.package.id.to_string()).unwrap_or_default();
+            return Err(InstallError::NoProgram { package, file: recipe.files().join("` or `") });
         };
         let program = draft.join(&file);
-        if !program.is_file() {
-            let package = parts.first().map(|part| part.package.id.to_string()).unwrap_or_default();
-            return Err(InstallError::NoProgram { package, file });
-        }
         // Some packages forget it.
         archive::make_runnable(&program).map_err(|source| InstallError::Write { path: program, source })?;
         let packages = parts.iter().map(|Part { package, .. }| InstalledPackage {
@@ -267,7 +278,7 @@ impl Programs {
         });
         Ok(Installed {
             name: agent.name.to_owned(),
-            version: agent.version.to_owned(),
+            version: recipe.version.clone(),
             packages: packages.collect(),
             size_bytes,
             installed_at: self.now(),
@@ -278,7 +289,7 @@ impl Programs {
         })
     }
 
-    fn agent(&self, name: &str) -> Option<&'static Agent> {
+    pub(crate) fn agent(&self, name: &str) -> Option<&'static Agent> {
         self.options.agents.iter().find(|agent| agent.name == name)
     }
 
@@ -296,7 +307,11 @@ impl Programs {
         self.env.now().to_string()
     }
 
-    fn place(&self, agent: &Agent) -> Place {
+    pub(crate) fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    pub(crate) fn place(&self, agent: &Agent) -> Place {
         Place::new(&self.options.directory, agent.name)
     }
 }

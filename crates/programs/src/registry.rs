@@ -79,13 +79,32 @@ pub(crate) struct Description {
     pub(crate) integrity: Integrity,
     /// Packages that it may come with, by the name under which it knows them.
     pub(crate) optional: BTreeMap<String, String>,
+    /// Its programs, by name.
+    pub(crate) bin: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
 struct Document {
+    version: String,
     dist: Dist,
+    #[serde(default)]
+    bin: Bin,
     #[serde(default, rename = "optionalDependencies")]
     optional: BTreeMap<String, String>,
+}
+
+/// A package's programs: one with the package's name, or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Bin {
+    One(String),
+    Several(BTreeMap<String, String>),
+}
+
+impl Default for Bin {
+    fn default() -> Self {
+        Bin::Several(BTreeMap::new())
+    }
 }
 
 #[derive(Deserialize)]
@@ -163,8 +182,17 @@ impl Registry {
             serde_json::from_slice(&document).map_err(|_| broken("it is not a package's description"))?;
         let integrity = document.dist.integrity.as_deref().and_then(Integrity::parse);
         let integrity = integrity.ok_or_else(|| broken("it has no SHA-512"))?;
+        // A tag, such as `latest`, stands for one version.
+        let found = PackageId::of_dependency(&id.name, &document.version);
+        let found = found.ok_or_else(|| broken("it names no exact version of its own"))?;
         Ok(Description {
-            id: id.clone(),
+            bin: match document.bin {
+                Bin::One(file) => {
+                    BTreeMap::from([(id.name.rsplit('/').next().unwrap_or_default().to_owned(), file)])
+                }
+                Bin::Several(bin) => bin,
+            },
+            id: found,
             tarball: self.tarball_url(document.dist.tarball),
             integrity,
             optional: document.optional,

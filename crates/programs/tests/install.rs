@@ -419,5 +419,93 @@ async fn an_agent_that_is_not_known_is_refused() {
     let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
     let error = programs(&registry, home.path()).install("../native", &quiet()).await.expect_err("refused");
     assert_eq!(error.to_string(), "there is no agent `../native` to install");
-    assert_eq!(error.hint(), Some("`warren agents list` shows those there are"));
+    assert_eq!(error.hint(), Some("`warren agents list` lists agents"));
+}
+
+/// A registry with versions that no hash is built in for: one native, one for node.
+async fn registry_of_new_versions() -> Registry {
+    let registry = registry().await;
+    let native = package(&[("bin/program", 0o644, b"#!/bin/sh\necho new\n")]);
+    registry.publish("@scope/native", "1.1.0-platform", native);
+    registry.publish("@scope/native", "1.1.0", package(&[("README", 0o644, b"")]));
+    registry.publish("@scope/native", "0.1.0", package(&[("cli.js", 0o644, b"4")]));
+    let platform = serde_json::json!("npm:@scope/native@1.1.0-platform");
+    registry.describe("@scope/native", "1.1.0", |document| {
+        document["optionalDependencies"] =
+            serde_json::json!({"@scope/native-linux-x64": platform, "@scope/native-linux-arm64": platform});
+    });
+    registry.describe("@scope/native", "0.1.0", |document| {
+        document["bin"] = serde_json::json!({"it": "./cli.js"})
+    });
+    registry.tag("@scope/native", "latest", "1.1.0");
+    registry
+}
+
+#[tokio::test]
+async fn any_version_is_installed_and_its_hash_is_pinned_at_the_first_installation() {
+    let (registry, home) = (registry_of_new_versions().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    let installed = programs.install_version("native", "1.1.0", &quiet()).await.expect("installed");
+    assert_eq!((installed.version.as_str(), installed.file.as_str()), ("1.1.0", "bin/program"));
+    let n_requests = registry.n_requests();
+    programs.install_version("native", "1.1.0", &quiet()).await.expect("it is there");
+    assert_eq!(registry.n_requests(), n_requests, "nothing is asked again");
+    let latest = programs.install_version("native", "latest", &quiet()).await.expect("installed");
+    assert_eq!(latest.version, "1.1.0");
+
+    programs.remove("native").await.expect("removed");
+    registry.publish("@scope/native", "1.1.0-platform", package(&[("bin/program", 0o644, b"another")]));
+    let refused = programs.install_version("native", "1.1.0", &quiet()).await.expect_err("refused");
+    assert!(matches!(refused, InstallError::Integrity { .. }), "{refused}");
+    assert_eq!(programs.find("native"), None);
+}
+
+#[tokio::test]
+async fn version_without_a_native_program_is_run_by_node() {
+    let (registry, home) = (registry_of_new_versions().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    let installed = programs.install_version("native", "0.1.0", &quiet()).await.expect("installed");
+    assert_eq!(installed.argv("/opt"), ["node", "/opt/cli.js"]);
+    let pinned = programs.install("native", &quiet()).await.expect("installed");
+    assert_eq!(pinned.version, "1.0.0", "the tested version takes its place");
+}
+
+#[tokio::test]
+async fn version_that_does_not_exist_or_is_none_is_refused() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    for (version, expect) in [
+        ("9.9.9", "the registry has no `@scope/native@9.9.9`"),
+        ("^1.0.0", "`^1.0.0` is not a version of `native`"),
+        ("../1.0.0", "`../1.0.0` is not a version of `native`"),
+        ("", "`` is not a version of `native`"),
+    ] {
+        let refused = programs.install_version("native", version, &quiet()).await.expect_err("refused");
+        assert_eq!(refused.to_string(), expect);
+    }
+}
+
+#[tokio::test]
+async fn program_of_this_machine_is_copied_and_named_by_its_content() {
+    let (registry, home) = (registry().await, tempfile::tempdir().expect("a directory"));
+    let programs = programs(&registry, home.path());
+    let own = home.path().join("my-agent");
+    fs::write(&own, "#!/bin/sh\necho mine\n").expect("written");
+    let installed = programs.install_local("native", &own, &quiet()).await.expect("installed");
+    fs::write(&own, "changed").expect("written");
+    assert!(installed.version.starts_with("local-") && installed.interpreter.is_none(), "{installed:?}");
+    let copy = installed.directory.join(&installed.file);
+    assert_eq!(fs::read_to_string(&copy).expect("read"), "#!/bin/sh\necho mine\n");
+    let script = home.path().join("agent.mjs");
+    fs::write(&script, "1").expect("written");
+    let installed = programs.install_local("native", &script, &quiet()).await.expect("installed");
+    assert_eq!(installed.interpreter.as_deref(), Some("node"));
+    let missing =
+        programs.install_local("native", &home.path().join("none"), &quiet()).await.expect_err("refused");
+    assert!(matches!(missing, InstallError::Local { .. }), "{missing}");
+    assert_eq!(
+        programs.find("native").map(|it| it.file),
+        Some("bin/agent.mjs".to_owned()),
+        "what was there stays"
+    );
 }

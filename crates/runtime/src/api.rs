@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 use warren_domain::{
     AgentType, ApprovalId, ApprovalResolution, BlobHash, Block, BlockId, Content, ConversationId,
     Conversations, ErrorCode, Partition, ProfileRef, ProjectId, Rejection, Replay, ReplayId, RunFrom, RunId,
-    RunOptions, Seq, SessionChanges, SessionId, SessionRuntimeState, Version, WhenBusy, WorkspaceId,
+    RunOptions, RunStatus, Seq, SessionChanges, SessionId, SessionRuntimeState, Version, WhenBusy,
+    WorkspaceId,
 };
 // Part of this contract: whoever speaks to the runtime needs no other crate for it.
 pub use warren_store::{
@@ -83,6 +84,8 @@ pub trait Sessions: Send + Sync {
     ) -> Result<Page<SessionSummary>, SessionError>;
     /// One session as it is listed. Does not load it.
     async fn session_get(&self, session: SessionId) -> Result<SessionSummary, SessionError>;
+    /// How its latest run stands; `None` if there was none.
+    async fn session_last_run(&self, session: SessionId) -> Result<Option<RunStatus>, SessionError>;
     /// Takes a session into memory. Never makes a sandbox.
     async fn session_load(&self, session: SessionId) -> Result<SessionSummary, SessionError>;
     /// Ends its sandbox and drops it from memory. Refused during a run unless forced.
@@ -266,6 +269,13 @@ pub trait Records: Send + Sync {
     async fn events_follow(&self, session: SessionId, after: Seq) -> Result<Follow, SessionError>;
     /// An agent's own transcript; the empty text is the main thread.
     async fn transcript(&self, session: SessionId, thread: &str) -> Result<Bytes, SessionError>;
+    /// One block as it was said, with texts of which the log keeps only the beginning.
+    async fn message(
+        &self,
+        session: SessionId,
+        thread: &ConversationId,
+        id: &BlockId,
+    ) -> Result<Block, SessionError>;
     /// A blob that an entry of the session's log refers to.
     async fn blob(&self, session: SessionId, hash: &BlobHash) -> Result<Bytes, SessionError>;
     /// News about the list of sessions: created, changed, erased, loaded.
@@ -426,6 +436,8 @@ pub struct SessionDetail {
     pub files: Vec<WorkspaceFile>,
     /// Runs that wait, the next one first.
     pub queue: Vec<RunId>,
+    /// They are held until a person sends a message or resumes the queue.
+    pub queue_held: bool,
     /// The position of the log that all this is true at.
     pub last_seq: Seq,
 }

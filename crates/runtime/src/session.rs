@@ -11,6 +11,7 @@ mod errands;
 mod files;
 mod identity;
 mod import;
+mod instructions;
 mod lineage;
 mod log_limit;
 mod memory;

@@ -12,7 +12,9 @@ pub(crate) fn negotiate(route: &Route, headers: &HeaderMap) -> Result<Media, Fai
     let default = route.answers.first().map_or(Media::Nothing, |answer| answer.media);
     let wishes = wishes(headers);
     // Whoever gets no body, or wishes for nothing in particular, is content.
-    if wishes.is_empty() || forms.clone().any(|form| matches!(form, Media::Nothing | Media::File)) {
+    if wishes.is_empty()
+        || forms.clone().any(|form| matches!(form, Media::Nothing | Media::File | Media::Archive))
+    {
         return Ok(default);
     }
     let mut best: Option<(Liking, Media)> = None;

@@ -68,6 +68,10 @@ pub(crate) fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> R
         return Err(Failure::new(ErrorCode::UnsupportedMediaType, "the body must be JSON")
             .hint("send `Content-Type: application/json`"));
     }
+    // A list of values in the order of the fields would pass for an object; no route takes one.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return Err(Failure::bad_request("the body must be a JSON object, not an array"));
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
@@ -154,6 +158,13 @@ mod tests {
             "the body is not JSON: invalid unicode code point (line 1, column 11)",
             None,
         );
+    }
+
+    #[test]
+    fn array_is_refused_where_an_object_is_expected() {
+        for body in [&b"[]"[..], b" [\"claude-code\"]", b"\n[{}]"] {
+            check::<SessionCreate>(body, "the body must be a JSON object, not an array", None);
+        }
     }
 
     #[test]

@@ -111,6 +111,11 @@ async fn visit_preview(app: App, host: PreviewHost, request: Request) -> Respons
     if request.uri().path() == preview::ENTER {
         return enter_preview(&app, host, &request).unwrap_or_else(|failure| preview::closed(&failure));
     }
+    if request.uri().path() == preview::OPEN {
+        // Its code alone: a body must not be held while the app starts.
+        let code = code_of(&request, "link=").map(str::to_owned);
+        return open_preview(&app, host, code).await.unwrap_or_else(|failure| preview::closed(&failure));
+    }
     let headers = request.headers().clone();
     match admit_preview(&app, host, &headers).await {
         Ok((may_write, validity)) => {
@@ -128,15 +133,32 @@ async fn visit_preview(app: App, host: PreviewHost, request: Request) -> Respons
 /// A grant becomes a cookie of this host, and the browser goes where it was granted to go.
 fn enter_preview(app: &App, host: PreviewHost, request: &Request) -> Answer {
     // Programs that only look whether a link works must not use it up.
-    if request.method() != Method::GET {
-        return Err(Failure::new(ErrorCode::MethodNotAllowed, "a way in can only be got"));
-    }
-    let query = request.uri().query().unwrap_or_default();
-    let code = query.split('&').find_map(|pair| pair.strip_prefix("grant=")).unwrap_or_default();
+    let code = code_of(request, "grant=")?;
     let redeemed = app.grants.redeem(&app.deps.env, app.now(), host, code)?;
     let (pass, path) = redeemed.ok_or_else(not_let_in)?;
     let is_trustworthy = app.deps.options.previews.as_ref().is_some_and(|hosts| hosts.is_trustworthy());
     preview::welcome(&pass, &path, is_trustworthy)
+}
+
+/// A link becomes a grant for the host of its artifact. What has to be started for it is started for who may write.
+async fn open_preview(app: &App, host: PreviewHost, code: Result<String, Failure>) -> Answer {
+    let code = code?;
+    let expired = || {
+        Failure::new(ErrorCode::Unauthorized, "this link has expired")
+            .hint("read the artifact again: its `preview_url` is a link that works")
+    };
+    let link = app.grants.linked(app.now(), host.session, &code).ok_or_else(expired)?;
+    let (may_write, _) = holder(app, host.session, &link.secret).await?;
+    let opened = preview::open(app, host.session, link.artifact, may_write, link.secret).await?;
+    preview::lead(&opened.url)
+}
+
+fn code_of<'a>(request: &'a Request, name: &str) -> Result<&'a str, Failure> {
+    if request.method() != Method::GET {
+        return Err(Failure::new(ErrorCode::MethodNotAllowed, "preview links accept GET only"));
+    }
+    let query = request.uri().query().unwrap_or_default();
+    Ok(query.split('&').find_map(|pair| pair.strip_prefix(name)).unwrap_or_default())
 }
 
 /// Whether who was let in may also change things, and for how long.
@@ -147,8 +169,13 @@ async fn admit_preview(
 ) -> Result<(bool, Validity), Failure> {
     let pass = preview::cookie_of(headers).ok_or_else(not_let_in)?;
     let secret = app.grants.admitted(app.now(), host, pass).ok_or_else(not_let_in)?;
+    holder(app, host.session, &secret).await
+}
+
+/// Whether the holder of a token may change a session, if it may read it, and for how long.
+async fn holder(app: &App, session: SessionId, secret: &Secret) -> Result<(bool, Validity), Failure> {
     let identity = app.gateway().authenticate(secret.expose()).await?;
-    let record = app.runtime().sessions().session_get(host.session).await?.record;
+    let record = app.runtime().sessions().session_get(session).await?.record;
     let target = Target::Project { partition: &record.partition, project: record.project_id };
     authorize(&identity, Action::Read, target).map_err(|_| not_let_in())?;
     Ok((authorize(&identity, Action::Write, target).is_ok(), app.gateway().validity(&identity)))

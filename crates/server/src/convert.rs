@@ -5,8 +5,8 @@ pub(crate) mod versions;
 use warren_domain::{Resolution, RunOptions, Timestamp};
 use warren_gateway::{Identity, Token};
 use warren_runtime::api::{
-    AgentSummary, ApprovalRecord, RunRecord, SandboxReport, SessionDetail, SessionSummary,
-    UsageRow as SpentRow, WorkspaceFile as KnownFile,
+    AgentSummary, ApprovalRecord, RunRecord, SandboxReport, SessionDetail, SessionError, SessionSummary,
+    Sessions, UsageRow as SpentRow, WorkspaceFile as KnownFile,
 };
 use warren_wire::{
     AgentItem, ApprovalItem, ApprovalOutcome, ApprovalStatus, RunItem, RunProblem, RuntimeSessionData,
@@ -33,19 +33,35 @@ pub(crate) fn session(summary: SessionSummary) -> SessionListItem {
         last_seq: record.head,
         runtime,
         active_run_id: running,
+        last_run_status: None,
     }
+}
+
+/// A session as a list shows it: with how its latest run ended.
+pub(crate) async fn listed(
+    sessions: &dyn Sessions,
+    summary: SessionSummary,
+) -> Result<SessionListItem, SessionError> {
+    let last_run_status = sessions.session_last_run(summary.record.session_id).await?;
+    Ok(SessionListItem { last_run_status, ..session(summary) })
 }
 
 pub(crate) fn detail(detail: SessionDetail) -> RuntimeSessionData {
     let threads = detail.conversations.subagents();
-    let subagents = threads.map(|(id, blocks)| SubagentThread { id: id.clone(), blocks: blocks.to_vec() });
+    let subagents = threads.map(|(id, blocks)| SubagentThread {
+        id: id.clone(),
+        blocks: blocks.to_vec(),
+        raw_transcript: None,
+    });
     let oldest = detail.conversations.main().first().map(|block| block.id().to_string());
     RuntimeSessionData {
         previous_cursor: oldest.filter(|_| detail.more),
+        raw_transcript: None,
         subagents: subagents.collect(),
         blocks: detail.conversations.main().to_vec(),
         workspace_files: detail.files.into_iter().map(file).collect(),
         queue: detail.queue,
+        queue_held: detail.queue_held,
         // The blocks and the number must be of the same moment; the record may be of a later one.
         session: SessionListItem { last_seq: detail.last_seq, ..session(detail.summary) },
     }

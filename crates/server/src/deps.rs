@@ -12,7 +12,7 @@ use warren_env::{Env, Tasks};
 use warren_gateway::Gateway;
 use warren_runtime::api::{PreviewHosts, Runtime};
 
-use crate::{handlers::Readiness, hosts::Hosts, preview::Grants, upload::Uploads};
+use crate::{cors, handlers::Readiness, hosts::Hosts, preview::Grants, upload::Uploads};
 
 /// Sockets are cheap, but not free: each may hold a few megabytes for a slow client.
 const MOST_SOCKETS: usize = 4096;
@@ -44,6 +44,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Other names it is known by, as `warren.example.com`, perhaps with a port: those of a proxy before it.
     pub allowed_hosts: Vec<String>,
+    /// Other origins whose pages may call the server, as browsers write them: `https://app.example.com`.
+    pub allowed_origins: Vec<String>,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
     /// Cookies travel over TLS only: for a server behind a proxy that speaks it.
@@ -76,6 +78,7 @@ impl Options {
         Self {
             listen,
             allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
             body_limit: 1024 * 1024,
             secure_cookies: false,
             preview_frames: Vec::new(),
@@ -117,7 +120,8 @@ impl Shared {
 
     pub(crate) fn new(deps: Deps) -> App {
         Arc::new(Self {
-            hosts: Hosts::new(deps.options.listen, &deps.options.allowed_hosts, deps.options.secure_cookies),
+            hosts: Hosts::new(deps.options.listen, &deps.options.allowed_hosts, deps.options.secure_cookies)
+                .with_origins(cors::origins(&deps.options)),
             openapi: OnceLock::new(),
             readiness: Readiness::default(),
             socket_places: Arc::new(Semaphore::new(MOST_SOCKETS)),

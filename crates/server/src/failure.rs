@@ -12,6 +12,9 @@ use warren_gateway::{AuthenticateError, Denied, RequestError};
 use warren_runtime::api::SessionError;
 use warren_wire::{At, Problem};
 
+/// After how long a client tries again what was refused for want of room.
+const RETRY_SECONDS: u64 = 5;
+
 /// A failure on its way out. Only the edge writes it, as a problem document, because only the edge knows the request.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
@@ -21,6 +24,8 @@ pub(crate) struct Failure {
     /// Boxed: a failure is returned by nearly everything, and few have a place.
     at: Option<Box<At>>,
     current_version: Option<Version>,
+    /// Seconds after which the same call may succeed.
+    retry_after: Option<u64>,
     /// For the log, never for the client.
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -33,7 +38,17 @@ pub(crate) struct Told<'a> {
 
 impl Failure {
     pub(crate) fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), hint: None, at: None, current_version: None, cause: None }
+        Self {
+            code,
+            detail: detail.into(),
+            hint: None,
+            at: None,
+            current_version: None,
+            // What is not there now is there soon: a server starts, a queue moves on.
+            retry_after: matches!(code, ErrorCode::Unavailable | ErrorCode::QueueFull)
+                .then_some(RETRY_SECONDS),
+            cause: None,
+        }
     }
 
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
@@ -53,6 +68,12 @@ impl Failure {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says after how many seconds the same call may succeed.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
         self
     }
 
@@ -111,6 +132,9 @@ impl IntoResponse for Failure {
         if self.code == ErrorCode::TooLarge {
             // The rest of the body is thrown away, and perhaps not all of it, so nothing else can come over this connection.
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response.extensions_mut().insert(self);
         response

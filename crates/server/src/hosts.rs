@@ -19,6 +19,8 @@ pub(crate) struct Hosts {
     any_address: bool,
     /// A proxy with TLS stands before it: pages under its names come over TLS only.
     is_secure: bool,
+    /// Other origins whose pages may call, as browsers write them.
+    origins: Vec<String>,
 }
 
 /// A name that was configured, perhaps with the port that browsers use.
@@ -50,7 +52,18 @@ impl Hosts {
             address: listen.ip().to_string(),
             any_address: listen.ip().is_unspecified(),
             is_secure,
+            origins: Vec::new(),
         }
+    }
+
+    /// Lets pages of these origins call too.
+    pub(crate) fn with_origins(self, origins: Vec<String>) -> Self {
+        Self { origins, ..self }
+    }
+
+    /// The other origins whose pages may call.
+    pub(crate) fn origins(&self) -> &[String] {
+        &self.origins
     }
 
     /// Refuses what was meant for another server, and what a page of another origin wants changed.
@@ -67,7 +80,7 @@ impl Hosts {
             return Ok(());
         }
         Err(Failure::new(ErrorCode::Forbidden, "the call comes from a page of another origin")
-            .hint("pages may change things only on the server they came from"))
+            .hint("to let pages of that origin call, add it to `server.allowed_origins`"))
     }
 
     fn is_ours(&self, host: &str) -> bool {
@@ -84,7 +97,9 @@ impl Hosts {
     fn is_same_origin(&self, host: &Authority<'_>, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("null"));
         match text("origin") {
-            Some(origin) => self.is_our_origin(host, origin),
+            Some(origin) => {
+                self.origins.iter().any(|allowed| allowed == origin) || self.is_our_origin(host, origin)
+            }
             None => matches!(text("sec-fetch-site"), None | Some("same-origin" | "none")),
         }
     }

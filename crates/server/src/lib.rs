@@ -20,6 +20,7 @@ mod archive;
 mod body;
 mod compress;
 mod cookies;
+mod cors;
 mod failure;
 mod file_answer;
 mod form;

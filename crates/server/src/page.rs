@@ -82,9 +82,8 @@ pub(crate) fn is_visit<B>(request: &Request<B>) -> bool {
 pub(crate) fn status_of(path: &str) -> StatusCode {
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     match (parts.next(), parts.next(), parts.next()) {
-        (None | Some("overview" | "doctor" | "settings"), None, _) | (Some("sessions"), Some(_), None) => {
-            StatusCode::OK
-        }
+        (None | Some("board" | "overview" | "doctor" | "settings"), None, _)
+        | (Some("sessions"), Some(_), None) => StatusCode::OK,
         _ => StatusCode::NOT_FOUND,
     }
 }

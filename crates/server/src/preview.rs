@@ -5,6 +5,7 @@
 
 mod grants;
 mod headers;
+mod open;
 mod pages;
 mod policy;
 mod proxy;
@@ -19,6 +20,7 @@ use warren_gateway::Validity;
 use warren_runtime::api::{Behind, Dialled, FileKind, PreviewHost, SessionError};
 
 pub(crate) use grants::{Grants, cookie_of};
+pub(crate) use open::{Links, open};
 pub(crate) use policy::keep_in;
 
 use grants::PREVIEW_COOKIE;
@@ -32,6 +34,9 @@ use crate::{
 
 /// Where a grant is handed in.
 pub(crate) const ENTER: &str = "/__warren/enter";
+
+/// Where a link leads: to a grant for the host it is about.
+pub(crate) const OPEN: &str = "/__warren/open";
 
 /// Where a person asks to start an app again that ended.
 const RESTART: &str = "/__warren/restart";
@@ -67,13 +72,18 @@ pub(crate) async fn answer(visit: Visit, request: Request) -> Response {
 pub(crate) fn welcome(pass: &str, path: &str, is_trustworthy: bool) -> Answer {
     let manner = if is_trustworthy { "SameSite=None; Secure; Partitioned" } else { "SameSite=Lax" };
     let cookie = format!("{PREVIEW_COOKIE}={pass}; Path=/; Max-Age=43200; HttpOnly; {manner}");
-    let mut response = StatusCode::SEE_OTHER.into_response();
-    let headers = response.headers_mut();
+    let mut response = lead(&format!("/{}", warren_runtime::api::encoded_path(path)))?;
     let mut cookie = HeaderValue::from_str(&cookie).map_err(Failure::internal)?;
     cookie.set_sensitive(true);
-    headers.insert(header::SET_COOKIE, cookie);
-    let to = format!("/{}", warren_runtime::api::encoded_path(path));
-    headers.insert(header::LOCATION, HeaderValue::from_str(&to).map_err(Failure::internal)?);
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// Leads a browser on, and tells nobody where it came from.
+pub(crate) fn lead(to: &str) -> Answer {
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_str(to).map_err(Failure::internal)?);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(response)

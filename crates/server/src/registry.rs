@@ -63,6 +63,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::KnowledgeAdd => boxed!(knowledge::add),
         RouteName::KnowledgeList => boxed!(knowledge::list),
         RouteName::KnowledgeRemove => boxed!(knowledge::remove),
+        RouteName::MessageGet => boxed!(messages::get),
         RouteName::MessageList => boxed!(messages::list),
         RouteName::MessageSend => boxed!(messages::send),
         RouteName::Metrics => boxed!(machine::metrics),

@@ -7,12 +7,13 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
 };
+use tower::util::option_layer;
 use warren_domain::ErrorCode;
 use warren_env::TaskKind;
 use warren_wire::{Method, ROUTES};
 
 use crate::{
-    choke, compress,
+    choke, compress, cors,
     deps::{App, Deps, Shared},
     edge,
     failure::Failure,
@@ -48,6 +49,8 @@ pub fn router(deps: Deps) -> Router {
         .with_state(())
         // Inside of the edge, which checks `Host` and `Origin` and names requests.
         .layer(socket::layer(&app))
+        // Outside of the sockets: pages of other origins may use them too.
+        .layer(option_layer(cors::layer(app.hosts.origins())))
         .layer(middleware::from_fn_with_state(app, edge::pass))
 }
 

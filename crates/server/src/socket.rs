@@ -8,13 +8,14 @@ mod deliver;
 mod follow;
 mod member;
 mod news;
+mod reply;
 
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use socketioxide::{
     SocketIo,
-    extract::{AckSender, Extension, SocketRef, TryData},
+    extract::{Event, Extension, SocketRef, TryData},
     handler::ConnectHandler,
     layer::SocketIoLayer,
 };
@@ -22,7 +23,7 @@ use warren_domain::ErrorCode;
 use warren_env::TaskKind;
 use warren_wire::{SOCKET_PATH, SocketAuth, SocketSession};
 
-use self::member::Member;
+use self::{member::Member, reply::Reply};
 use crate::{
     deps::App,
     failure::{Failure, Told},
@@ -69,6 +70,7 @@ fn greet(socket: &SocketRef, member: &Arc<Member>) {
     socket.on("session:join", on_join);
     socket.on("session:leave", on_leave);
     socket.on("sessions:list", on_list);
+    socket.on_fallback(on_unknown);
     socket.on_disconnect(async |Extension(member): Extension<Arc<Member>>| member.leave_all());
     member.spawn(news::tell(socket.clone(), Arc::clone(member)));
     member.spawn(end_with_token(socket.clone(), Arc::clone(member)));
@@ -86,7 +88,7 @@ async fn on_join(
     socket: SocketRef,
     TryData(asked): TryData<SocketSession>,
     Extension(member): Extension<Arc<Member>>,
-    ack: AckSender,
+    reply: Reply,
 ) {
     let joined = match asked {
         Ok(asked) => follow::join(&member, &asked).await,
@@ -95,13 +97,13 @@ async fn on_join(
     match joined {
         Ok(joined) => {
             // The client hears where the log ends before it hears anything of it.
-            if ack.send(&json!({ "lastSeq": joined.head })).is_err() {
+            if reply.send(&json!({ "lastSeq": joined.head })).is_err() {
                 return deliver::hang_up(&socket);
             }
             let membership = Arc::clone(&member);
             member.spawn(follow::tell(socket, membership, joined));
         }
-        Err(failure) => refuse(&socket, ack, &failure),
+        Err(failure) => refuse(&socket, reply, &failure),
     }
 }
 
@@ -109,33 +111,42 @@ async fn on_leave(
     TryData(asked): TryData<SocketSession>,
     Extension(member): Extension<Arc<Member>>,
     socket: SocketRef,
-    ack: AckSender,
+    reply: Reply,
 ) {
     match asked {
         Ok(asked) => {
             member.leave(asked.session_id());
-            acknowledge(&socket, ack, &json!({}));
+            acknowledge(&socket, reply, &json!({}));
         }
-        Err(_) => refuse(&socket, ack, &Failure::bad_request("`session:leave` takes `{sessionId}`")),
+        Err(_) => refuse(&socket, reply, &Failure::bad_request("`session:leave` takes `{sessionId}`")),
     }
 }
 
-async fn on_list(Extension(member): Extension<Arc<Member>>, socket: SocketRef, ack: AckSender) {
+async fn on_list(Extension(member): Extension<Arc<Member>>, socket: SocketRef, reply: Reply) {
     match news::list(&member).await {
-        Ok(sessions) => acknowledge(&socket, ack, &json!({ "sessions": sessions })),
-        Err(failure) => refuse(&socket, ack, &failure),
+        Ok(sessions) => acknowledge(&socket, reply, &json!({ "sessions": sessions })),
+        Err(failure) => refuse(&socket, reply, &failure),
     }
 }
 
-/// Says why not: in the acknowledgement, and as `error` to those who did not ask for one.
-fn refuse(socket: &SocketRef, ack: AckSender, failure: &Failure) {
+/// A message that there is not is a mistake of the client's: it must not wait for an answer that never comes.
+async fn on_unknown(socket: SocketRef, Event(name): Event, reply: Reply) {
+    let failure = Failure::bad_request(format!("there is no message `{}`", name.escape_debug()))
+        .hint("use `session:join`, `session:leave` or `sessions:list`");
+    refuse(&socket, reply, &failure);
+}
+
+/// Says why not: in the acknowledgement, or as `error` to those who did not ask for one.
+fn refuse(socket: &SocketRef, reply: Reply, failure: &Failure) {
     if let Some(cause) = failure.chain() {
         tracing::error!(cause, socket = %socket.id, "a socket's request failed");
     }
     let problem = failure.tell(&Told { request_id: socket.id.as_str(), path: SOCKET_PATH });
-    let error = json!({ "error": problem });
-    acknowledge(socket, ack, &error);
-    tell_error(socket, problem.code, &problem.detail);
+    if reply.is_awaited() {
+        acknowledge(socket, reply, &json!({ "error": problem }));
+    } else {
+        tell_error(socket, problem.code, &problem.detail);
+    }
 }
 
 fn tell_error(socket: &SocketRef, code: ErrorCode, message: &str) {
@@ -144,8 +155,8 @@ fn tell_error(socket: &SocketRef, code: ErrorCode, message: &str) {
 }
 
 /// A client that cannot even take an answer is hung up on: it comes back and asks again.
-fn acknowledge(socket: &SocketRef, ack: AckSender, answer: &Value) {
-    if ack.send(answer).is_err() {
+fn acknowledge(socket: &SocketRef, reply: Reply, answer: &Value) {
+    if reply.send(answer).is_err() {
         deliver::hang_up(socket);
     }
 }

@@ -91,7 +91,7 @@ pub(crate) fn stream<S: Source>(source: S, cancel: CancellationToken) -> Respons
         Some((stream::iter(batch.into_iter().map(Ok::<_, Infallible>)), feed))
     });
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         // Some proxies gather a stream before they pass it on.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),

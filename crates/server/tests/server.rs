@@ -6,6 +6,8 @@
 mod access;
 #[path = "server/build.rs"]
 mod build;
+#[path = "server/cors.rs"]
+mod cors;
 #[path = "server/fake.rs"]
 mod fake;
 #[path = "server/fake_files.rs"]

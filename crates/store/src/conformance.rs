@@ -153,6 +153,7 @@ macro_rules! conformance_rules {
             }
             erase {
                 nothing_is_left_of_an_erased_session
+                usage_survives_the_session_that_spent_it
                 others_are_not_touched
                 nothing_can_be_added_to_an_erased_session
                 an_old_fence_erases_nothing

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 use warren_domain::{
-    AgentType, Event, EventBody, ProjectId, SandboxId, SandboxStatus, SessionId, SessionRuntimeState,
-    Timestamp, Version,
+    AgentType, ProjectId, SandboxId, SandboxStatus, SessionId, SessionRuntimeState, Timestamp, Version,
 };
 
 use crate::{ArtifactMetadata, BuildArtifactType, BuildMessage};
@@ -54,12 +53,12 @@ pub struct BuildSession {
     pub last_activity_at: Timestamp,
     /// Where its agent works.
     pub sandbox: BuildSandbox,
-    /// What it made that is worth showing; not in lists of sessions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub artifacts: Option<Vec<BuildArtifact>>,
-    /// What is kept of it, oldest first; not in lists of sessions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshots: Option<Vec<BuildSnapshot>>,
+    /// What it made that is worth showing, by path.
+    #[serde(default)]
+    pub artifacts: Vec<BuildArtifact>,
+    /// What is kept of it, oldest first.
+    #[serde(default)]
+    pub snapshots: Vec<BuildSnapshot>,
 }
 
 /// Whether a session has a sandbox.
@@ -79,7 +78,7 @@ pub struct BuildSandbox {
     pub id: Uuid,
     /// Whose it is.
     pub session_id: SessionId,
-    /// What it runs in now.
+    /// What it runs in now; `null` before it starts and after it ended.
     pub container_id: Option<SandboxId>,
     /// Its condition.
     pub status: BuildSandboxStatus,
@@ -95,9 +94,9 @@ pub struct BuildSandbox {
 pub enum BuildSandboxStatus {
     /// It starts, or is started again.
     Provisioning,
-    /// The agent works.
+    /// It is up, whether or not the agent works.
     Running,
-    /// The agent has nothing to do.
+    /// Of the platform this API is for; no sandbox is told as this.
     Idle,
     /// There is none.
     Terminated,
@@ -121,6 +120,10 @@ pub struct BuildArtifact {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+    /// Where a browser sees it, for at least half an hour and without a token; only of what is served. Read the artifact
+    /// again for a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview_url: Option<String>,
 }
 
 /// A version of a session, kept.
@@ -207,72 +210,38 @@ pub struct BuildLimit {
     pub used: u64,
     /// Messages that are left; `null`: any number.
     pub remaining: Option<u64>,
-    /// When the count begins anew; `null`: never.
-    #[serde(rename = "resetsAt")]
+    /// When the count begins again; `null`: never.
     pub resets_at: Option<Timestamp>,
+    /// The same, under the name it had first.
+    #[serde(rename = "resetsAt")]
+    pub resets_at_as_before: Option<Timestamp>,
 }
 
-/// What a session has, as its log tells. Give it the entries in order.
-#[derive(Debug, Clone, Default)]
-pub struct BuildThings {
-    artifacts: Vec<BuildArtifact>,
-    snapshots: Vec<BuildSnapshot>,
-}
-
-impl BuildThings {
-    /// Takes one entry.
-    pub fn apply(&mut self, event: &Event) {
-        match &event.body {
-            EventBody::ArtifactCreated { artifact } | EventBody::ArtifactUpdated { artifact, .. } => {
-                let before = self.remove(artifact.id.0).map(|before| before.created_at);
-                let Some(ArtifactMetadata { id, kind, name, path, .. }) = ArtifactMetadata::of(artifact)
-                else {
-                    return;
-                };
-                let (session_id, updated_at) = (event.session_id, event.timestamp);
-                let created_at = before.unwrap_or(updated_at);
-                self.artifacts.push(BuildArtifact {
-                    id,
-                    session_id,
-                    kind,
-                    path,
-                    name,
-                    created_at,
-                    updated_at,
-                });
-            }
-            EventBody::ArtifactDeleted { artifact } => {
-                self.remove(artifact.id.0);
-            }
-            EventBody::VersionCommitted { version, .. } => self.snapshots.push(BuildSnapshot {
-                id: snapshot_id(event.session_id, *version),
-                session_id: event.session_id,
-                storage_path: format!("/api/sessions/{}/versions/{version}/archive", event.session_id),
-                created_at: event.timestamp,
-                size_bytes: None,
-            }),
-            _ => {}
-        }
-    }
-
-    /// Says how long a version is; the log does not.
-    pub fn measure(&mut self, session: SessionId, version: Version, size_bytes: u64) {
-        let id = snapshot_id(session, version);
-        if let Some(snapshot) = self.snapshots.iter_mut().find(|snapshot| snapshot.id == id) {
-            snapshot.size_bytes = Some(size_bytes);
-        }
-    }
-
-    /// Artifacts by path, and snapshots, oldest first.
+impl BuildArtifact {
+    /// Of what an artifact is, and when it was found and last changed.
     #[must_use]
-    pub fn into_parts(mut self) -> (Vec<BuildArtifact>, Vec<BuildSnapshot>) {
-        self.artifacts.sort_by(|one, two| one.path.cmp(&two.path));
-        (self.artifacts, self.snapshots)
+    pub fn of(
+        session_id: SessionId,
+        artifact: ArtifactMetadata,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+    ) -> Self {
+        let ArtifactMetadata { id, kind, name, path, preview_url } = artifact;
+        Self { id, session_id, kind, path, name, created_at, updated_at, preview_url }
     }
+}
 
-    fn remove(&mut self, id: Uuid) -> Option<BuildArtifact> {
-        let place = self.artifacts.iter().position(|artifact| artifact.id == id)?;
-        Some(self.artifacts.remove(place))
+impl BuildSnapshot {
+    /// Of a version.
+    #[must_use]
+    pub fn of(session_id: SessionId, version: Version, created_at: Timestamp, size_bytes: u64) -> Self {
+        Self {
+            id: snapshot_id(session_id, version),
+            session_id,
+            storage_path: format!("/api/sessions/{session_id}/versions/{version}/archive"),
+            created_at,
+            size_bytes: Some(size_bytes),
+        }
     }
 }
 
@@ -287,13 +256,11 @@ impl BuildSandbox {
         session: SessionId,
         created_at: Timestamp,
         runtime: &SessionRuntimeState,
-        is_running: bool,
     ) -> (BuildSessionStatus, Self) {
         let alive = runtime.sandbox.as_ref().filter(|sandbox| sandbox.status != SandboxStatus::Terminated);
         let status = match alive.map(|sandbox| sandbox.status) {
             Some(SandboxStatus::Starting | SandboxStatus::Unhealthy) => BuildSandboxStatus::Provisioning,
-            Some(SandboxStatus::Ready) if is_running => BuildSandboxStatus::Running,
-            Some(SandboxStatus::Ready) => BuildSandboxStatus::Idle,
+            Some(SandboxStatus::Ready) => BuildSandboxStatus::Running,
             Some(SandboxStatus::Terminated) | None => BuildSandboxStatus::Terminated,
         };
         let of_session = match status {
@@ -304,7 +271,8 @@ impl BuildSandbox {
         let sandbox = Self {
             id: Uuid::new_v5(&session.0, b"sandbox"),
             session_id: session,
-            container_id: alive.map(|sandbox| sandbox.sandbox_id.clone()),
+            // One that is about to start has no name yet.
+            container_id: alive.map(|sandbox| sandbox.sandbox_id.clone()).filter(|id| !id.0.is_empty()),
             status,
             created_at,
             last_heartbeat: heard.map(Timestamp::from_millis),
@@ -332,17 +300,31 @@ mod tests {
 
     #[test]
     fn a_state_is_told_in_the_words_of_this_api() {
-        for (status, is_running, expect) in [
-            (None, false, (Session::Idle, Of::Terminated)),
-            (Some(SandboxStatus::Starting), true, (Session::Active, Of::Provisioning)),
-            (Some(SandboxStatus::Ready), true, (Session::Active, Of::Running)),
-            (Some(SandboxStatus::Ready), false, (Session::Active, Of::Idle)),
-            (Some(SandboxStatus::Unhealthy), true, (Session::Active, Of::Provisioning)),
-            (Some(SandboxStatus::Terminated), false, (Session::Idle, Of::Terminated)),
+        for (status, expect) in [
+            (None, (Session::Idle, Of::Terminated)),
+            (Some(SandboxStatus::Starting), (Session::Active, Of::Provisioning)),
+            (Some(SandboxStatus::Ready), (Session::Active, Of::Running)),
+            (Some(SandboxStatus::Unhealthy), (Session::Active, Of::Provisioning)),
+            (Some(SandboxStatus::Terminated), (Session::Idle, Of::Terminated)),
         ] {
             let id = SessionId(uuid::Uuid::nil());
-            let (session, sandbox) = BuildSandbox::of(id, Timestamp::default(), &runtime(status), is_running);
+            let (session, sandbox) = BuildSandbox::of(id, Timestamp::default(), &runtime(status));
             assert_eq!((session, sandbox.status), expect, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn sandbox_without_a_name_has_no_container() {
+        let mut nameless = runtime(Some(SandboxStatus::Starting));
+        if let Some(sandbox) = &mut nameless.sandbox {
+            sandbox.sandbox_id = SandboxId::from("");
+        }
+        for (runtime, expect) in
+            [(nameless, None), (runtime(Some(SandboxStatus::Ready)), Some("s")), (runtime(None), None)]
+        {
+            let id = SessionId(uuid::Uuid::nil());
+            let (_, sandbox) = BuildSandbox::of(id, Timestamp::default(), &runtime);
+            assert_eq!(sandbox.container_id.as_ref().map(|id| id.0.as_str()), expect);
         }
     }
 }

@@ -37,7 +37,7 @@ pub use auth::{
 pub use build::{
     BuildArtifact, BuildArtifactList, BuildFile, BuildFileListing, BuildLimit, BuildMessageList,
     BuildMessageSend, BuildSandbox, BuildSandboxStatus, BuildSession, BuildSessionCreate, BuildSessionList,
-    BuildSessionStatus, BuildSnapshot, BuildThings, BuildUploaded,
+    BuildSessionStatus, BuildSnapshot, BuildUploaded,
 };
 pub use event::{EventPage, SessionNews, SessionsChanged};
 pub use files::{

@@ -150,7 +150,7 @@ pub enum ToolStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BuildArtifactType {
-    /// A web application.
+    /// A web application, or an HTML page.
     WebApp,
     /// Slides.
     Pptx,
@@ -186,13 +186,14 @@ impl BuildArtifactType {
     #[must_use]
     pub fn of(kind: ArtifactKind) -> Option<Self> {
         match kind {
-            ArtifactKind::WebApp => Some(BuildArtifactType::WebApp),
+            // A page is an application of one file.
+            ArtifactKind::WebApp | ArtifactKind::Html => Some(BuildArtifactType::WebApp),
             ArtifactKind::Pptx => Some(BuildArtifactType::Pptx),
             ArtifactKind::Docx => Some(BuildArtifactType::Docx),
             ArtifactKind::Excel => Some(BuildArtifactType::Excel),
             ArtifactKind::Markdown => Some(BuildArtifactType::Markdown),
             ArtifactKind::Image => Some(BuildArtifactType::Image),
-            ArtifactKind::Pdf | ArtifactKind::Csv | ArtifactKind::Html | ArtifactKind::Code => None,
+            ArtifactKind::Pdf | ArtifactKind::Csv | ArtifactKind::Code => None,
         }
     }
 }

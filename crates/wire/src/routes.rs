@@ -152,6 +152,8 @@ pub enum Media {
     Html,
     /// Bytes.
     Bytes,
+    /// A tar archive compressed by gzip. Whoever asks for it gets it, whatever it says it accepts.
+    Archive,
     /// A file, of whatever type it is. Whoever asks for a file gets it, whatever it says it accepts.
     File,
 }
@@ -168,6 +170,7 @@ impl Media {
             Media::Markdown => Some("text/markdown"),
             Media::Html => Some("text/html"),
             Media::Bytes => Some("application/octet-stream"),
+            Media::Archive => Some("application/gzip"),
             Media::File => Some("*/*"),
         }
     }
@@ -266,6 +269,7 @@ names! {
     KnowledgeAdd = "knowledge_add",
     KnowledgeList = "knowledge_list",
     KnowledgeRemove = "knowledge_remove",
+    MessageGet = "message_get",
     MessageList = "message_list",
     MessageSend = "message_send",
     Metrics = "metrics",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use warren_domain::{
     AgentType, BlobHash, Block, Budget, ConversationId, ForkedFrom, PermissionMode, ProfileId, ProjectId,
-    RunId, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
+    RunId, RunStatus, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
 };
 
 /// Makes a session. Everything has a default.
@@ -106,6 +106,9 @@ pub struct SessionPatch {
     /// Its new options, whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<SessionOptions>,
+    /// `false` lets queued messages go on that a stop holds; `true` holds them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_held: Option<bool>,
 }
 
 /// Ends something that may be at work.
@@ -165,6 +168,9 @@ pub struct SessionListItem {
     /// The run that is going on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_run_id: Option<RunId>,
+    /// How its latest run stands. In lists and their news; absent elsewhere, and where there was no run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_run_status: Option<RunStatus>,
 }
 
 /// Part of the list of sessions, newest first.
@@ -193,9 +199,16 @@ pub struct RuntimeSessionData {
     pub workspace_files: Vec<WorkspaceFile>,
     /// Runs that wait, the next one first.
     pub queue: Vec<RunId>,
+    /// They are held, because a person stopped the run before them: a new message or `PATCH` with `queueHeld: false`
+    /// releases them.
+    #[serde(default)]
+    pub queue_held: bool,
     /// With `limit`: there are older blocks of the main conversation. Pass it as `before` to the list of messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_cursor: Option<String>,
+    /// With `include=rawTranscript`: the agent's own transcript of the main conversation; absent before its first run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_transcript: Option<String>,
 }
 
 /// A subagent's conversation.
@@ -206,6 +219,9 @@ pub struct SubagentThread {
     pub id: ConversationId,
     /// Its blocks.
     pub blocks: Vec<Block>,
+    /// With `include=rawTranscript`: the agent's own transcript of it, where the agent keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_transcript: Option<String>,
 }
 
 /// A file of a workspace.

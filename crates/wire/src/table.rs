@@ -58,7 +58,10 @@ pub const ROUTES: &[Route] = &[
     // Who may come in.
     row(Name::AuthSignIn, Get, "/auth", "Signs a browser in with a one-time code, and leads to the page")
         .needs(Public, Server)
-        .asks(&[Query { name: "code", kind: QueryKind::Text, summary: "From the link" }])
+        .asks(&[
+            Query { name: "code", kind: QueryKind::Text, summary: "From the link" },
+            Query { name: "session", kind: QueryKind::Id, summary: "The session to show; the start page if absent" },
+        ])
         .gives(&[Answer { status: 303, media: Media::Nothing, schema: None }])
         .fails(&[Code::Unauthorized]),
     row(
@@ -157,14 +160,21 @@ pub const ROUTES: &[Route] = &[
             CURSOR,
         ])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("SessionPage") }])
-        .fails(&[Code::NotFound]),
+        .fails(&[Code::NotFound, Code::AgentUnknown]),
     row(Name::SessionGet, Get, "/api/sessions/{id}", "A whole session; loads it, never makes a sandbox")
         .needs(Read, Session)
-        .asks(&[Query {
-            name: "limit",
-            kind: QueryKind::Number(1, 500),
-            summary: "Only the newest blocks of the conversation, at most this many, and no list of files",
-        }])
+        .asks(&[
+            Query {
+                name: "limit",
+                kind: QueryKind::Number(1, 500),
+                summary: "Only the newest blocks of the conversation, at most this many, and no list of files",
+            },
+            Query {
+                name: "include",
+                kind: QueryKind::OneOf(&["rawTranscript"]),
+                summary: "Also the agent's own transcripts, as text",
+            },
+        ])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("RuntimeSessionData") }]),
     row(Name::SessionUpdate, Patch, "/api/sessions/{id}", "Changes its name, metadata or options")
         .needs(Write, Session)
@@ -212,6 +222,19 @@ pub const ROUTES: &[Route] = &[
         Code::StorageLimit,
         Code::Unavailable,
     ]),
+    row(
+        Name::MessageGet,
+        Get,
+        "/api/sessions/{id}/messages/{blockId}",
+        "One block, with texts that the log keeps as blobs",
+    )
+    .needs(Read, Session)
+    .asks(&[Query {
+        name: "conversationId",
+        kind: QueryKind::Text,
+        summary: "A subagent's conversation instead of the main one",
+    }])
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Block") }]),
     row(
         Name::MessageList,
         Get,
@@ -452,7 +475,7 @@ pub const ROUTES: &[Route] = &[
         "The workspace of a version, as a tar archive compressed by gzip",
     )
     .needs(Read, Session)
-    .gives(BYTES)
+    .gives(ARCHIVE)
     .fails(VERSION_UNREAD),
     row(
         Name::VersionLabel,
@@ -517,7 +540,7 @@ pub const ROUTES: &[Route] = &[
     row(Name::FileArchive, Get, "/api/sessions/{id}/fs/archive", "A directory as `.tar.gz`")
         .needs(Read, Session)
         .asks(&[PATH])
-        .gives(FILE),
+        .gives(ARCHIVE),
     row(Name::FilePut, Put, "/api/sessions/{id}/fs", "Makes or replaces a file; wakes the sandbox")
         .needs(Write, Session)
         .asks(&[PATH])
@@ -661,6 +684,7 @@ const KNOWLEDGE_PATH: Query =
     Query { name: "path", kind: QueryKind::Text, summary: "Relative to `/knowledge`" };
 
 const FILE: &[Answer] = &[Answer { status: 200, media: Media::File, schema: None }];
+const ARCHIVE: &[Answer] = &[Answer { status: 200, media: Media::Archive, schema: None }];
 const BYTES: &[Answer] = &[Answer { status: 200, media: Media::Bytes, schema: None }];
 const VERSION: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("VersionItem") }];
 const NOTHING: &[Answer] = &[Answer { status: 204, media: Media::Nothing, schema: None }];

@@ -22,8 +22,8 @@ use std::{
 
 use bytes::Bytes;
 use warren_domain::{
-    AgentProfile, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, ReplayId, RunId, Seq,
-    SessionId, Timestamp, TokenId, Version,
+    AgentProfile, AgentType, ApprovalId, BlobHash, Fence, NodeId, Partition, ProfileId, ProjectId, ReplayId,
+    RunId, Seq, SessionId, Timestamp, TokenId, Usage, Version,
 };
 use warren_env::Env;
 use warren_store::{
@@ -62,6 +62,8 @@ struct Memory {
 #[derive(Default)]
 struct State {
     sessions: BTreeMap<SessionId, Session>,
+    /// What runs of erased sessions spent.
+    erased: Vec<Spent>,
     /// Messages, by account and since when they are counted.
     counts: HashMap<(String, Timestamp), u64>,
     /// Apart from the sessions: the lease on upkeep belongs to none.
@@ -75,6 +77,18 @@ struct State {
     workspaces: Vec<WorkspaceRecord>,
     /// With the time at which each was put.
     blobs: HashMap<(Partition, BlobHash), (Bytes, Timestamp)>,
+}
+
+/// What a run that ended has spent, and on whose account.
+#[derive(Clone)]
+struct Spent {
+    partition: Partition,
+    project: ProjectId,
+    agent: AgentType,
+    /// `None`: it was erased.
+    session: Option<SessionId>,
+    ended_at: Timestamp,
+    usage: Usage,
 }
 
 /// Everything under a session's name.

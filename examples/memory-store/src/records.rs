@@ -10,7 +10,7 @@ use warren_store::{
     Versions, WorkspaceFile, WriteError,
 };
 
-use crate::{Memory, Session, page};
+use crate::{Memory, Session, Spent, page};
 
 #[async_trait]
 impl Sessions for Memory {
@@ -28,7 +28,9 @@ impl Sessions for Memory {
         let mut state = self.state();
         state.check_fence(session, fence)?;
         state.leases.remove(&session);
-        Ok(state.sessions.remove(&session).is_some())
+        let Some(erased) = state.sessions.remove(&session) else { return Ok(false) };
+        state.erased.extend(spent(&erased).map(|spent| Spent { session: None, ..spent }));
+        Ok(true)
     }
 
     async fn stored(&self, session: SessionId) -> Result<Option<StoredBytes>, ReadError> {
@@ -85,21 +87,16 @@ impl Runs for Memory {
 
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<UsageRow>, ReadError> {
         let state = self.state();
-        let mut groups: BTreeMap<String, Vec<&Usage>> = BTreeMap::new();
-        for session in state.sessions.values() {
-            let record = &session.record;
-            if query.partition.as_ref().is_some_and(|wanted| *wanted != record.partition)
-                || query.project.is_some_and(|wanted| wanted != record.project_id)
-            {
-                continue;
-            }
-            for run in session.runs.values() {
-                let Some(ended_at) = run.ended_at else { continue };
-                if query.from.is_none_or(|from| ended_at >= from) && query.to.is_none_or(|to| ended_at < to) {
-                    let group = group_of(query.group_by, record, run, ended_at);
-                    groups.entry(group).or_default().push(&run.usage);
-                }
-            }
+        let is_wanted = |spent: &Spent| {
+            query.partition.as_ref().is_none_or(|wanted| *wanted == spent.partition)
+                && query.project.is_none_or(|wanted| wanted == spent.project)
+                && query.from.is_none_or(|from| spent.ended_at >= from)
+                && query.to.is_none_or(|to| spent.ended_at < to)
+        };
+        let all = state.sessions.values().flat_map(spent).chain(state.erased.iter().cloned());
+        let mut groups: BTreeMap<String, Vec<Usage>> = BTreeMap::new();
+        for spent in all.filter(is_wanted) {
+            groups.entry(group_of(query.group_by, &spent)).or_default().push(spent.usage);
         }
         Ok(groups.into_iter().map(|(group, spent)| sum(group, &spent)).collect())
     }
@@ -203,18 +200,33 @@ fn contains(record: &SessionRecord, text: &str) -> bool {
     name.contains(text) || record.session_id.to_string().contains(text)
 }
 
-fn group_of(group_by: UsageGroup, session: &SessionRecord, run: &RunRecord, ended_at: Timestamp) -> String {
+/// What the runs of a session that ended have spent.
+fn spent(session: &Session) -> impl Iterator<Item = Spent> {
+    let record = &session.record;
+    session.runs.values().filter_map(move |run| {
+        Some(Spent {
+            partition: record.partition.clone(),
+            project: record.project_id,
+            agent: record.agent_type.clone(),
+            session: Some(record.session_id),
+            ended_at: run.ended_at?,
+            usage: run.usage.clone(),
+        })
+    })
+}
+
+fn group_of(group_by: UsageGroup, spent: &Spent) -> String {
     match group_by {
-        UsageGroup::Day => ended_at.to_string()[.."2026-11-15".len()].to_owned(),
-        UsageGroup::Model => run.usage.model.clone().unwrap_or_else(|| "unknown".to_owned()),
-        UsageGroup::Session => session.session_id.to_string(),
-        UsageGroup::Agent => session.agent_type.to_string(),
-        UsageGroup::Project => session.project_id.to_string(),
+        UsageGroup::Day => spent.ended_at.to_string()[.."2026-11-15".len()].to_owned(),
+        UsageGroup::Model => spent.usage.model.clone().unwrap_or_else(|| "unknown".to_owned()),
+        UsageGroup::Session => spent.session.map_or_else(|| "erased".to_owned(), |id| id.to_string()),
+        UsageGroup::Agent => spent.agent.to_string(),
+        UsageGroup::Project => spent.project.to_string(),
     }
 }
 
 /// The model is named if all runs agree on it.
-fn sum(group: String, spent: &[&Usage]) -> UsageRow {
+fn sum(group: String, spent: &[Usage]) -> UsageRow {
     let mut usage = Usage::default();
     for one in spent {
         usage.add(one);

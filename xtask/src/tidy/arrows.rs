@@ -32,6 +32,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("runtime", Only(&["domain", "env", "agents", "guest-api", "sandbox", "snapshots", "store", "models"])),
     ("gateway", Only(&["domain", "env", "store"])),
     ("server", Only(&["domain", "env", "gateway", "runtime", "wire"])),
+    ("embed", Anything),
     ("testkit", Anything),
     ("warren", Anything),
     ("xtask", Only(&[])),

@@ -26,10 +26,10 @@ pub(crate) enum CallError {
     #[error("{} ({})", .0.detail, .0.code)]
     Refused(Box<Problem>),
     /// Someone said no who is not a Warren server.
-    #[error("the server answered {status} without saying why")]
+    #[error("the server answered {status} without a reason")]
     Strange { status: u16 },
     /// The answer is not what this version understands.
-    #[error("the server at {url} gave an answer that this version does not understand")]
+    #[error("this version cannot read the answer of the server at {url}")]
     Unreadable {
         url: String,
         #[source]
@@ -78,14 +78,15 @@ impl CallError {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             CallError::Unreachable { .. } | CallError::Ended { .. } => {
-                Some("start it with `warren up`, or see that its address is right".to_owned())
+                Some("start it with `warren up`, or check its address".to_owned())
             }
             CallError::Refused(problem) if problem.hint.is_some() => problem.hint.clone(),
             CallError::Refused(problem) if problem.status == 401 => Some(
-                "the token is in the file `token` of the server's data directory; set it as WARREN_TOKEN"
+                "save a token with `warren login URL`, or set it as WARREN_TOKEN; the server's own is in the file \
+                 `token` of its data directory"
                     .to_owned(),
             ),
-            CallError::Strange { .. } => Some("is there a Warren server at this address?".to_owned()),
+            CallError::Strange { .. } => Some("check that this is the address of a Warren server".to_owned()),
             CallError::Refused(_)
             | CallError::Setup { .. }
             | CallError::Unreadable { .. }

@@ -11,8 +11,6 @@ use warren_guest_api::{ExecRequest, Exit, Leftovers};
 use warren_programs::{Agent, Installed, Program};
 use warren_sandbox::{Backend as _, Layer, Limits, Mounts, Sandbox, SandboxId, Spec, local::Local};
 
-use super::options;
-
 /// Programs are slow to start on a busy machine, but not this slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Nobody's, as for the probe of the machine.
@@ -50,7 +48,7 @@ impl Trials {
             .tempdir()
             .context("failed to make a temporary directory")?;
         let tasks = Tasks::new();
-        let backend = Local::open(options::sandbox(directory.path())?, tasks.clone())?;
+        let backend = Local::open(warren_embed::sandbox(directory.path())?, tasks.clone())?;
         Ok(Self { backend, directory, tasks })
     }
 

@@ -1,9 +1,10 @@
 //! Colours, and text that cannot play tricks on a terminal.
 
 /// Whether and how text is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// Not at all: in a pipe, or because the user wants none.
+    #[default]
     Plain,
     /// With escape sequences.
     Ansi,
@@ -11,30 +12,31 @@ pub(crate) enum Paint {
 
 impl Paint {
     pub(crate) fn dim(self, text: &str) -> String {
-        self.wrap("2", text)
+        self.sequence("2", text)
     }
 
     pub(crate) fn bold(self, text: &str) -> String {
-        self.wrap("1", text)
+        self.sequence("1", text)
     }
 
     pub(crate) fn red(self, text: &str) -> String {
-        self.wrap("31", text)
+        self.sequence("31", text)
     }
 
     pub(crate) fn green(self, text: &str) -> String {
-        self.wrap("32", text)
+        self.sequence("32", text)
     }
 
     pub(crate) fn yellow(self, text: &str) -> String {
-        self.wrap("33", text)
+        self.sequence("33", text)
     }
 
     pub(crate) fn cyan(self, text: &str) -> String {
-        self.wrap("36", text)
+        self.sequence("36", text)
     }
 
-    fn wrap(self, code: &str, text: &str) -> String {
+    /// Text between the escape sequence of these codes and the one that ends it.
+    pub(super) fn sequence(self, code: &str, text: &str) -> String {
         match self {
             Paint::Ansi if !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
             Paint::Ansi | Paint::Plain => text.to_owned(),

@@ -1,10 +1,13 @@
-//! Text that comes piece by piece.
+//! Text of agents and people, written as it arrives.
 
 use std::collections::HashMap;
 
 use warren_domain::BlockId;
 
-use super::{Group, Page, Paint, clean};
+use super::{
+    Group, Look, Page, clean,
+    markdown::{self, Chunks, Run, Style},
+};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +36,21 @@ struct Live {
     received: String,
     /// Something of it stands on the page; leading white space does not.
     has_written: bool,
+    /// On a terminal: what is not drawn yet.
+    chunks: Chunks,
 }
 
 impl Prose {
+    /// Whether a block is being written, which other lines must not cut in two.
+    pub(super) fn is_live(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.has_written || live.chunks.tail().is_some())
+    }
+
+    /// The end of the text that is not drawn yet.
+    pub(super) fn tail(&self) -> Option<&str> {
+        self.live.as_ref()?.chunks.tail()
+    }
+
     pub(super) fn start(
         &mut self,
         id: &BlockId,
@@ -43,19 +58,20 @@ impl Prose {
         content: &str,
         depth: usize,
         page: &mut Page,
-        paint: Paint,
+        look: &Look,
     ) {
         if depth > 0 || self.live.is_some() {
             self.waiting.insert(id.clone(), content.to_owned());
             return;
         }
-        self.live = Some(Live { id: id.clone(), voice, received: String::new(), has_written: false });
-        self.delta(id, content, page, paint);
+        let (received, chunks) = (String::new(), Chunks::default());
+        self.live = Some(Live { id: id.clone(), voice, received, has_written: false, chunks });
+        self.delta(id, content, page, look);
     }
 
-    pub(super) fn delta(&mut self, id: &BlockId, delta: &str, page: &mut Page, paint: Paint) {
+    pub(super) fn delta(&mut self, id: &BlockId, delta: &str, page: &mut Page, look: &Look) {
         match &mut self.live {
-            Some(live) if live.id == *id => live.write(delta, page, paint),
+            Some(live) if live.id == *id => live.write(delta, page, look),
             _ => {
                 if let Some(text) = self.waiting.get_mut(id) {
                     text.push_str(delta);
@@ -71,39 +87,54 @@ impl Prose {
         content: &str,
         depth: usize,
         page: &mut Page,
-        paint: Paint,
+        look: &Look,
     ) {
         let Some(mut live) = self.live.take_if(|live| live.id == *id) else {
             let waited = self.waiting.remove(id).unwrap_or_default();
             let whole = if content.is_empty() { waited } else { content.to_owned() };
-            self.whole(voice, &whole, depth, page, paint);
+            self.whole(voice, &whole, depth, page, look);
             return;
         };
         // A block may end with more than its pieces said.
         if let Some(rest) = content.strip_prefix(live.received.as_str()) {
-            live.write(rest, page, paint);
+            live.write(rest, page, look);
         }
-        page.end_line();
+        live.finish(page, look);
     }
 
     /// The block turned out not to be part of the conversation.
-    pub(super) fn discard(&mut self, id: &BlockId, page: &mut Page, paint: Paint) {
+    pub(super) fn discard(&mut self, id: &BlockId, page: &mut Page, look: &Look) {
         self.waiting.remove(id);
         if self.live.take_if(|live| live.id == *id).is_some_and(|live| live.has_written) {
-            page.line(0, &paint.dim("(the above was withdrawn)"));
+            page.line(0, &look.paint.dim("(the text above was withdrawn)"));
+        }
+    }
+
+    /// Writes the rest of a block that will not be completed.
+    pub(super) fn end(&mut self, page: &mut Page, look: &Look) {
+        if let Some(mut live) = self.live.take() {
+            live.finish(page, look);
         }
     }
 
     /// Text that is there as a whole.
-    pub(super) fn whole(&mut self, voice: Voice, text: &str, depth: usize, page: &mut Page, paint: Paint) {
+    pub(super) fn whole(&mut self, voice: Voice, text: &str, depth: usize, page: &mut Page, look: &Look) {
         let text = clean(text);
         let text = text.trim_end();
         if text.is_empty() {
             return;
         }
         page.open(Group::Prose);
-        for line in text.lines() {
-            let line = format!("{}{}{}", "  ".repeat(depth), voice.prefix(paint), voice.colour(line, paint));
+        let indent = "  ".repeat(depth);
+        let drawn = match look.width {
+            Some(width) => voice.draw(text, width.saturating_sub(indent.len()), look),
+            None => text.to_owned(),
+        };
+        for line in drawn.lines() {
+            let line = match look.width {
+                Some(_) => format!("{indent}{line}"),
+                None => format!("{indent}{}{}", voice.prefix(look), voice.colour(line, look)),
+            };
             page.text.push_str(line.trim_end());
             page.text.push('\n');
         }
@@ -111,10 +142,39 @@ impl Prose {
 }
 
 impl Live {
-    fn write(&mut self, delta: &str, page: &mut Page, paint: Paint) {
+    fn write(&mut self, delta: &str, page: &mut Page, look: &Look) {
         self.received.push_str(delta);
         let text = clean(delta);
-        let text = if self.has_written { text.as_str() } else { text.trim_start() };
+        match look.width {
+            Some(width) => {
+                let blocks = self.chunks.push(&text);
+                self.draw(&blocks, width, page, look);
+            }
+            None => self.stream(&text, page, look),
+        }
+    }
+
+    fn finish(&mut self, page: &mut Page, look: &Look) {
+        if let Some(width) = look.width {
+            let blocks = self.chunks.finish();
+            self.draw(&blocks, width, page, look);
+        }
+        page.end_line();
+    }
+
+    fn draw(&mut self, blocks: &[String], width: usize, page: &mut Page, look: &Look) {
+        for block in blocks {
+            // The first opens the paragraph; the others stand apart from it.
+            page.open(Group::Prose);
+            self.has_written = true;
+            page.text.push_str(&self.voice.draw(block, width, look));
+            page.text.push('\n');
+        }
+    }
+
+    /// In a pipe: as it comes.
+    fn stream(&mut self, text: &str, page: &mut Page, look: &Look) {
+        let text = if self.has_written { text } else { text.trim_start() };
         if text.is_empty() {
             return;
         }
@@ -126,9 +186,9 @@ impl Live {
             let (line, ends) = piece.strip_suffix('\n').map_or((piece, false), |line| (line, true));
             if !line.is_empty() {
                 if !std::mem::replace(&mut page.is_mid_line, true) {
-                    page.text.push_str(&self.voice.prefix(paint));
+                    page.text.push_str(&self.voice.prefix(look));
                 }
-                page.text.push_str(&self.voice.colour(line, paint));
+                page.text.push_str(&self.voice.colour(line, look));
             }
             if ends {
                 page.text.push('\n');
@@ -139,19 +199,36 @@ impl Live {
 }
 
 impl Voice {
-    fn prefix(self, paint: Paint) -> String {
+    /// For a terminal: agents write Markdown, people and thoughts are plain text.
+    fn draw(self, text: &str, width: usize, look: &Look) -> String {
+        let style = match self {
+            Voice::Text => return markdown::draw(text, width, look.paint),
+            Voice::Thinking => Style { dim: true, ..Style::default() },
+            Voice::User => Style { bold: true, ..Style::default() },
+        };
+        let prefix = self.prefix(look);
+        let runs = [Run { text: text.to_owned(), style }];
+        let lines = markdown::wrap(&runs, width.saturating_sub(2).max(1), look.paint);
+        lines
+            .iter()
+            .map(|line| format!("{prefix}{line}").trim_end().to_owned())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    fn prefix(self, look: &Look) -> String {
         match self {
             Voice::Text => String::new(),
-            Voice::Thinking => paint.dim("· "),
-            Voice::User => paint.cyan("› "),
+            Voice::Thinking => look.paint.dim("· "),
+            Voice::User => look.paint.cyan("› "),
         }
     }
 
-    fn colour(self, line: &str, paint: Paint) -> String {
+    fn colour(self, line: &str, look: &Look) -> String {
         match self {
             Voice::Text => line.to_owned(),
-            Voice::Thinking => paint.dim(line),
-            Voice::User => paint.bold(line),
+            Voice::Thinking => look.paint.dim(line),
+            Voice::User => look.paint.bold(line),
         }
     }
 }

@@ -2,18 +2,14 @@
 
 use warren_domain::{Diagnostics, Event, EventBody, Timestamp, Usage};
 
-use super::{Paint, clean, duration, files::Files, usage_line};
+use super::{Look, Paint, clean, duration, files::Files, usage_line};
 
 /// How much of an agent's last words is shown.
 const N_STDERR_LINES: usize = 5;
 
 /// The paragraphs at the end of a run.
-pub(super) fn lines(
-    event: &Event,
-    started_at: Option<Timestamp>,
-    files: &Files,
-    paint: Paint,
-) -> Vec<String> {
+pub(super) fn lines(event: &Event, started_at: Option<Timestamp>, files: &Files, look: &Look) -> Vec<String> {
+    let paint = look.paint;
     let mut paragraphs: Vec<String> = files.list(paint).into_iter().collect();
     let took = started_at.map(|at| duration(event.timestamp.as_millis() - at.as_millis()));
     let spent = |usage: &Usage, cost_usd: f64| {
@@ -31,6 +27,7 @@ pub(super) fn lines(
             let (message, hint) = message.split_once("; hint: ").unwrap_or((message.as_str(), ""));
             let mut outcome = paint.red(&format!("✗ failed: {} ({code})", message.trim_end()));
             if !hint.is_empty() {
+                let hint = look.advice.as_ref().map_or_else(|| hint.to_owned(), |advice| advice.adapt(hint));
                 outcome.push_str(&format!("\n  hint: {hint}"));
             }
             outcome.push_str(&told(diagnostics, paint));

@@ -6,15 +6,20 @@ use std::{fs, path::Path};
 use warren_config::Environment;
 use warren_domain::Event;
 
-use super::{Paint, Reader, Renderer};
+use super::{Look, Paint, Reader, Renderer};
+use crate::invocation::Invocation;
 
 fn events(case: &Path) -> Vec<Event> {
     let text = fs::read_to_string(case.join("in.jsonl")).expect("a recording");
     text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
 }
 
-fn render(events: &[Event], reader: Reader, paint: Paint) -> String {
-    let mut renderer = Renderer::new(reader, paint);
+fn look(reader: Reader, paint: Paint, width: Option<usize>) -> Look {
+    Look { reader, paint, width, advice: Some(Invocation::default()) }
+}
+
+fn render(events: &[Event], look: Look) -> String {
+    let mut renderer = Renderer::new(look);
     events.iter().map(|event| renderer.event(event)).collect()
 }
 
@@ -33,8 +38,8 @@ fn recordings_look_as_they_did() {
     for case in fs::read_dir(root).expect("fixtures") {
         let case = case.expect("a directory").path();
         let events = events(&case);
-        check(&case, "out.txt", &render(&events, Reader::Other, Paint::Plain));
-        check(&case, "out.ansi", &render(&events, Reader::Sender, Paint::Ansi));
+        check(&case, "out.txt", &render(&events, look(Reader::Other, Paint::Plain, None)));
+        check(&case, "out.ansi", &render(&events, look(Reader::Sender, Paint::Ansi, Some(80))));
         n_cases += 1;
     }
     assert!(n_cases > 0);
@@ -42,7 +47,7 @@ fn recordings_look_as_they_did() {
 
 /// The lines that say what is going on, one for each event, without repetitions.
 fn statuses(events: &[Event]) -> Vec<String> {
-    let mut renderer = Renderer::new(Reader::Sender, Paint::Plain);
+    let mut renderer = Renderer::new(look(Reader::Sender, Paint::Plain, None));
     let mut seen: Vec<String> = Vec::new();
     for event in events {
         renderer.event(event);
@@ -65,9 +70,9 @@ fn what_is_going_on_is_said_while_no_text_comes() {
         "Working…",
         "-",
         "Working…",
-        "bash  List the data",
+        "bash  ls -la",
         "read  missing.csv (and 1 more)",
-        "bash  List the data",
+        "bash  ls -la",
         "Working…",
         "task  Find the sales",
         "Working…",

@@ -12,8 +12,21 @@ const BRIEF: usize = 72;
 /// How much of an error's first line is shown.
 const ERROR: usize = 100;
 /// The argument that says most about a call, best first.
-const TELLING: [&str; 10] =
-    ["description", "command", "file_path", "path", "pattern", "query", "url", "prompt", "name", "input"];
+const TELLING: [&str; 13] = [
+    "command",
+    "cmd",
+    "script",
+    "pattern",
+    "query",
+    "file_path",
+    "path",
+    "url",
+    "description",
+    "prompt",
+    "name",
+    "title",
+    "input",
+];
 
 /// The calls that have not been answered, oldest first.
 #[derive(Default)]
@@ -117,8 +130,11 @@ impl Call {
             return mark.to_owned();
         };
         let name = paint.bold(&clean(display_name.as_deref().unwrap_or(tool_name)));
-        let brief =
-            description.as_deref().map_or_else(|| brief(input), |text| shorten(&one_line(text), BRIEF));
+        // What it does before what somebody calls it.
+        let mut brief = brief(input);
+        if brief.is_empty() {
+            brief = shorten(&one_line(description.as_deref().unwrap_or_default()), BRIEF);
+        }
         format!("{mark} {name}  {brief}").trim_end().to_owned()
     }
 }
@@ -126,14 +142,43 @@ impl Call {
 /// The one argument that says most, on one line.
 pub(super) fn brief(input: &Value) -> String {
     let text = match input {
-        Value::String(text) => Some(text.as_str()),
+        Value::String(text) => Some(text.clone()),
         Value::Object(fields) => TELLING
             .iter()
-            .find_map(|key| fields.get(*key).and_then(Value::as_str))
-            .or_else(|| fields.values().find_map(Value::as_str)),
+            .find_map(|key| words(fields.get(*key)?))
+            .or_else(|| fields.values().find_map(words)),
         _ => None,
     };
-    shorten(&one_line(text.unwrap_or_default()), BRIEF)
+    let text = text.unwrap_or_default();
+    shorten(&one_line(patched(&text).as_deref().unwrap_or(&text)), BRIEF)
+}
+
+/// A text, or the words of a command.
+fn words(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            match words?.as_slice() {
+                [_shell, "-c" | "-lc", script] => (*script).to_owned(),
+                words => words.join(" "),
+            }
+        }
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// The files of a patch in the form that `apply_patch` takes.
+fn patched(text: &str) -> Option<String> {
+    let patch = text.split_once("*** Begin Patch")?.1;
+    let files = patch.lines().filter_map(|line| {
+        ["*** Add File: ", "*** Update File: ", "*** Delete File: "]
+            .iter()
+            .find_map(|start| line.strip_prefix(start))
+    });
+    let files: Vec<&str> = files.collect();
+    (!files.is_empty()).then(|| files.join(", "))
 }
 
 fn first_line(output: &Value) -> Option<String> {
@@ -168,7 +213,13 @@ mod tests {
     #[test]
     fn a_call_is_told_by_its_most_telling_argument_on_one_line() {
         assert_eq!(brief(&json!({"timeout": 3, "command": "ls\n  -la"})), "ls -la");
-        assert_eq!(brief(&json!({"description": "Look", "command": "ls"})), "Look");
+        assert_eq!(brief(&json!({"description": "Look", "command": "ls"})), "ls");
+        assert_eq!(brief(&json!({"description": "Look", "prompt": "Look at all of it"})), "Look");
+        assert_eq!(brief(&json!({"command": ["bash", "-lc", "ls | wc"]})), "ls | wc");
+        assert_eq!(brief(&json!({"command": ["ls", "-la"]})), "ls -la");
+        let patch =
+            "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Add File: b.py\n+z\n*** End Patch";
+        assert_eq!(brief(&json!({ "input": patch })), "a.py, b.py");
         assert_eq!(brief(&json!({"x": 1, "odd": "y"})), "y");
         assert_eq!(brief(&json!({"command": "é".repeat(80)})), format!("{}…", "é".repeat(72)));
         assert_eq!(brief(&json!(null)), "");

@@ -1,8 +1,10 @@
-//! `warren agents`: the programs of agents. Works on the data directory itself and needs no server.
+//! `warren agents`: programs of agents. Works on the data directory itself and needs no server.
 
 pub(super) mod bars;
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use warren_env::Env;
 use warren_programs::{AgentStatus, Installed, Programs};
@@ -24,11 +26,22 @@ pub(crate) async fn run(setting: &Setting, args: cli::Agents, terminal: &mut Ter
     let programs = Programs::new(embed::programs(&config), Env::system());
     match args {
         cli::Agents::List { json } => list(&programs, json, terminal).await,
-        cli::Agents::Install { names, all, json } => {
+        cli::Agents::Install { names, path: Some(path), json, .. } => {
+            let [name] = names.as_slice() else {
+                bail!(Advised::new(
+                    "`--path` needs exactly one agent",
+                    "write `warren agents install NAME --path FILE`"
+                ));
+            };
+            setting.home.make()?;
+            install(setting, &programs, &[Wanted { name, from: From::File(&path) }], json, terminal).await
+        }
+        cli::Agents::Install { names, all, path: None, json } => {
             let every = || programs.list().into_iter().map(|status| status.agent.name.to_owned()).collect();
             let names = if all { every() } else { names };
             setting.home.make()?;
-            install(&programs, &names, json, terminal).await
+            let wanted: Vec<Wanted<'_>> = names.iter().map(|name| Wanted::parse(name)).collect();
+            install(setting, &programs, &wanted, json, terminal).await
         }
         cli::Agents::Remove { names } => remove(&programs, &names, terminal).await,
         cli::Agents::Doctor { name, json } => doctor(&programs, name, json, terminal).await,
@@ -45,7 +58,7 @@ async fn list(programs: &Programs, is_json: bool, terminal: &mut Terminal) -> Re
         terminal.line(&json!({ "agents": agents }).to_string())?;
         return Ok(Outcome::Done);
     }
-    let mut table = Table::new(["AGENT", "INSTALLED", "PINNED", "SIZE", "RUNS"]);
+    let mut table = Table::new(["AGENT", "INSTALLED", "TESTED", "SIZE", "STARTS"]);
     for (status, trial) in rows {
         let of = |show: fn(&Installed) -> String| status.installed.as_ref().map_or("-".to_owned(), show);
         table.row([
@@ -77,19 +90,54 @@ async fn try_all(statuses: &[AgentStatus]) -> Result<Vec<Option<Trial>>> {
     Ok(trials)
 }
 
+/// An agent to install.
+struct Wanted<'a> {
+    name: &'a str,
+    from: From<'a>,
+}
+
+/// Where its program comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum From<'a> {
+    /// The registry, in the version that is tested with this program.
+    Tested,
+    /// The registry, in this version.
+    Version(&'a str),
+    /// A file of this machine.
+    File(&'a Path),
+}
+
+impl<'a> Wanted<'a> {
+    /// Reads `codex` or `codex@0.169.0`.
+    fn parse(text: &'a str) -> Self {
+        match text.split_once('@') {
+            Some((name, version)) => Self { name, from: From::Version(version) },
+            None => Self { name: text, from: From::Tested },
+        }
+    }
+}
+
 async fn install(
+    setting: &Setting,
     programs: &Programs,
-    names: &[String],
+    all: &[Wanted<'_>],
     is_json: bool,
     terminal: &mut Terminal,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::Done;
-    for name in names {
+    for Wanted { name, from } in all {
         let bars = Bars::new(name, is_json);
-        let installed = programs.install(name, &bars.report()).await;
+        let installed = match from {
+            From::Tested => programs.install(name, &bars.report()).await,
+            From::Version(version) => programs.install_version(name, version, &bars.report()).await,
+            From::File(path) => programs.install_local(name, path, &bars.report()).await,
+        };
         bars.finish();
         match installed {
-            Ok(_) => {
+            Ok(installed) => {
+                if let Some(note) = note(programs, &installed, *from).filter(|_| !is_json) {
+                    eprintln!("{note}");
+                }
                 terminal.status(Some(format!("Trying whether {name} runs…")));
                 outcome = worse(outcome, show_trials(programs, name, is_json, terminal).await?);
             }
@@ -102,7 +150,7 @@ async fn install(
             // The others may still succeed.
             Err(error) => {
                 terminal.status(None);
-                report(&error.into());
+                report(&error.into(), &setting.invocation);
                 outcome = Outcome::Failed;
             }
         }
@@ -110,10 +158,28 @@ async fn install(
     Ok(outcome)
 }
 
+/// How far a version that is not built in can be trusted.
+fn note(programs: &Programs, installed: &Installed, from: From<'_>) -> Option<String> {
+    let agents = programs.list();
+    let tested = agents.iter().find(|status| status.agent.name == installed.name)?.agent.version;
+    let Installed { name, version, .. } = installed;
+    match from {
+        From::Tested => None,
+        From::Version(_) if version == tested => None,
+        From::Version(_) => Some(format!(
+            "{name} {version} is not the tested version ({tested}). Its hash came from the registry and is pinned now: \
+             another package of the same version will be refused."
+        )),
+        From::File(path) => {
+            Some(format!("{name} is a copy of {}. Install it again after you change it.", path.display()))
+        }
+    }
+}
+
 async fn remove(programs: &Programs, names: &[String], terminal: &mut Terminal) -> Result<Outcome> {
     for name in names {
         programs.remove(name).await?;
-        terminal.line(&format!("{name} is removed"))?;
+        terminal.line(&format!("Removed {name}"))?;
     }
     Ok(Outcome::Done)
 }
@@ -127,7 +193,7 @@ async fn doctor(
     let found = |name: &String| programs.find(name).is_some();
     let names: Vec<String> = match name {
         Some(name) if !found(&name) => {
-            let hint = format!("`warren agents install {name}` installs it");
+            let hint = format!("install it with `warren agents install {name}`");
             return Err(Advised::new(format!("`{name}` is not installed"), hint).into());
         }
         Some(name) => vec![name],
@@ -136,7 +202,7 @@ async fn doctor(
         }
     };
     if names.is_empty() && !is_json {
-        terminal.line("No agent is installed. `warren agents install --all` installs those there are.")?;
+        terminal.line("No agents are installed. `warren agents install --all` installs all of them.")?;
     }
     let mut outcome = Outcome::Done;
     for name in names {

@@ -1,19 +1,22 @@
-//! `warren approvals`: what agents ask people, answered from anywhere.
+//! `warren approvals`: requests of agents, answered from anywhere.
 
 use anyhow::Result;
 use serde_json::value::RawValue;
 use warren_domain::{ApprovalDecision, ApprovalId, ApprovalRule, Resolution, RuleScope};
+use warren_env::Env;
 use warren_wire::{ApprovalAnswer, ApprovalItem, ApprovalPage};
 
 use crate::{
     answers, cli,
     client::Client,
     connect::with_server,
+    lookup::find,
     render::clean,
     report::{Advised, Outcome},
     setting::Setting,
     table::Table,
     terminal::Terminal,
+    times::relative,
 };
 
 /// Runs the verb.
@@ -51,9 +54,9 @@ async fn act(client: &Client, args: cli::Approvals, terminal: &mut Terminal) -> 
         }
         cli::Approvals::Answer { id, answer, json } => {
             let asked: ApprovalItem = client.get(&path(&id)?).await?;
-            let advice = "give the number of an option or a text for each question, with `;` between them";
+            let advice = "write the number of an option or text for each question, separated by `;`";
             let answer = answers::answer(&asked.request, &answer)
-                .ok_or_else(|| Advised::new(format!("`{answer}` is no answer to this"), advice))?;
+                .ok_or_else(|| Advised::new(format!("`{answer}` does not answer the question"), advice))?;
             send(client, &id, answer, json, terminal).await
         }
     }
@@ -67,10 +70,11 @@ async fn list(client: &Client, all: bool, json: bool, terminal: &mut Terminal) -
     }
     let page: ApprovalPage = serde_json::from_str(answer.get())?;
     if page.approvals.is_empty() {
-        eprintln!("{}", if all { "No agent ever asked anything." } else { "No agent waits for an answer." });
+        eprintln!("{}", if all { "No requests yet." } else { "No pending requests." });
         return Ok(());
     }
-    let mut table = Table::new(["ID", "SESSION", "ASKS", "STATUS", "EXPIRES"]);
+    let now = Env::system().now();
+    let mut table = Table::new(["ID", "SESSION", "REQUEST", "STATUS", "EXPIRES"]);
     for approval in page.approvals {
         let status = serde_json::to_value(approval.status)?;
         table.row([
@@ -78,7 +82,7 @@ async fn list(client: &Client, all: bool, json: bool, terminal: &mut Terminal) -
             approval.session_id.to_string(),
             clean(&approval.request.title),
             status.as_str().unwrap_or_default().to_owned(),
-            approval.request.expires_at.to_string(),
+            relative(approval.request.expires_at, now),
         ]);
     }
     Ok(terminal.write(&table.to_text(terminal.paint()))?)
@@ -87,14 +91,17 @@ async fn list(client: &Client, all: bool, json: bool, terminal: &mut Terminal) -
 /// The rule to grant: what was wished for, of the tool that is asked about.
 fn rule(asked: &ApprovalItem, wish: Option<(RuleScope, String)>) -> Result<Option<ApprovalRule>> {
     let Some((scope, pattern)) = wish else { return Ok(asked.request.rules.first().cloned()) };
-    let advice = "`warren approvals allow --always` allows the very same request";
+    let advice = "leave the rule out: `warren approvals allow ID --always` allows the same request";
     let tool = asked.request.detail["toolName"].as_str();
-    let tool = tool.ok_or_else(|| Advised::new("no rule covers this request".to_owned(), advice))?;
+    let tool = tool.ok_or_else(|| Advised::new("no rule can cover this request".to_owned(), advice))?;
     Ok(Some(ApprovalRule { tool: tool.to_owned(), scope, pattern }))
 }
 
 async fn rules(client: &Client, session: Option<&str>, json: bool, terminal: &mut Terminal) -> Result<()> {
-    let of_session = session.map(|id| format!("&sessionId={id}")).unwrap_or_default();
+    let of_session = match session {
+        Some(named) => format!("&sessionId={}", find(client, named).await?),
+        None => String::new(),
+    };
     let page: ApprovalPage =
         client.get(&format!("/api/approvals?status=resolved&limit=500{of_session}")).await?;
     let granted = page.approvals.into_iter().filter_map(|approval| {
@@ -108,7 +115,7 @@ async fn rules(client: &Client, session: Option<&str>, json: bool, terminal: &mu
         return Ok(terminal.line(&serde_json::to_string(&all)?)?);
     }
     if granted.is_empty() {
-        eprintln!("No rule is in force: every request is asked.");
+        eprintln!("No active rules: every request is asked.");
         return Ok(());
     }
     let mut table = Table::new(["ID", "SESSION", "ALLOWS", "BY"]);
@@ -138,8 +145,8 @@ async fn send(
 }
 
 fn path(id: &str) -> Result<String> {
-    let advice = "`warren approvals list` shows the ids";
+    let advice = "`warren approvals list` lists requests";
     let id: ApprovalId =
-        id.parse().map_err(|_| Advised::new(format!("`{id}` is not an approval's id"), advice))?;
+        id.parse().map_err(|_| Advised::new(format!("no request with the ID `{id}`"), advice))?;
     Ok(format!("/api/approvals/{id}"))
 }

@@ -1,4 +1,4 @@
-//! `warren config`: what is in force, and whether it is legal.
+//! `warren config`: show and check the configuration.
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -10,13 +10,18 @@ use crate::{answerers::answerers, cli, report::Outcome, setting::Setting, termin
 pub(crate) fn run(setting: &Setting, args: &cli::Config, terminal: &mut Terminal) -> Result<Outcome> {
     let loaded = setting.load()?;
     for variable in &loaded.unknown_variables {
-        eprintln!("warning: the environment variable `{variable}` sets nothing");
+        eprintln!("warning: unknown environment variable `{variable}`");
     }
     match args {
         cli::Config::Show { json: true } => terminal.line(&as_json(setting, &loaded).to_string())?,
         cli::Config::Show { json: false } => terminal.write(&as_text(setting, &loaded, terminal))?,
         cli::Config::Check => {
-            terminal.line(&format!("{} keys are set; all is well", loaded.origins.len()))?
+            let set = match loaded.origins.len() {
+                0 => "no keys set".to_owned(),
+                1 => "1 key set".to_owned(),
+                n => format!("{n} keys set"),
+            };
+            terminal.line(&format!("Configuration OK ({set})"))?
         }
     }
     Ok(Outcome::Done)

@@ -6,9 +6,10 @@ use warren_config::Config;
 use warren_env::Env;
 use warren_programs::Programs;
 use warren_sandbox::{Isolation, Probe};
+use warren_server::Advice;
 
 use crate::{
-    answerers::{Answerer, answerers},
+    answerers::{Answerer, advice, answerers},
     cli, embed,
     home::Holder,
     render::{Paint, size},
@@ -138,18 +139,13 @@ async fn running(setting: &Setting) -> Option<Holder> {
 
 impl Findings {
     fn look_at_models(&mut self, config: &Config) {
-        for Answerer { provider, base_url, key, variable, is_demo } in answerers(config) {
-            self.models.push(Model { provider, base_url, key });
-            if is_demo {
-                self.problems.push(Problem {
-                    is_fatal: false,
-                    problem: format!(
-                        "no key for {provider} was found, so the offline demo model answers there"
-                    ),
-                    hint: format!("export {variable}=… before `warren up`"),
-                });
-            }
+        let all = answerers(config);
+        for Advice { problem, hint } in advice(&all) {
+            self.problems.push(Problem { is_fatal: false, problem, hint });
         }
+        let models =
+            all.into_iter().map(|Answerer { provider, base_url, key, .. }| Model { provider, base_url, key });
+        self.models = models.collect();
     }
 
     fn look_at_programs(&mut self, config: &Config) {
@@ -243,7 +239,9 @@ fn layers(isolation: &Isolation, paint: Paint) -> Vec<String> {
         format!("  {mark} {meaning}")
     };
     let mut lines: Vec<String> = rows.into_iter().map(row).collect();
-    lines.push(format!("  {} disk limit, {}", paint.green("✓"), isolation.disk.how));
+    // As the page has it: only a limit that the kernel holds is one.
+    let mark = if isolation.disk.how == "best effort" { paint.yellow("–") } else { paint.green("✓") };
+    lines.push(format!("  {mark} disk limit, {}", isolation.disk.how));
     lines.extend(isolation.notes.iter().map(|note| format!("    {}", paint.dim(note))));
     lines
 }

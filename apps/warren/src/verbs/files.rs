@@ -1,21 +1,23 @@
-//! `warren files`: what a session has on disk.
+//! `warren files`: files of a session.
 
 use std::io::{Read as _, Write as _};
 
 use anyhow::{Context as _, Result};
 use serde_json::value::RawValue;
+use warren_env::Env;
 use warren_wire::{FileItem, FileListing};
 
 use crate::{
     cli,
     client::Client,
     connect::with_server,
-    conversation::find,
-    render::one_line,
+    lookup::find,
+    render::{one_line, size},
     report::Outcome,
     setting::Setting,
     table::Table,
     terminal::{OutputError, Terminal},
+    times::relative,
 };
 
 /// Runs the verb.
@@ -23,7 +25,7 @@ pub(crate) async fn run(setting: &Setting, args: cli::Files, terminal: &mut Term
     with_server(setting, async |client| act(client, args, terminal).await).await
 }
 
-async fn act(client: &Client, args: cli::Files, terminal: &mut Terminal) -> Result<()> {
+pub(super) async fn act(client: &Client, args: cli::Files, terminal: &mut Terminal) -> Result<()> {
     match args {
         cli::Files::List { session, path, json } => {
             let place = format!("/api/sessions/{}/fs?path={}", find(client, &session).await?, query(&path));
@@ -32,6 +34,10 @@ async fn act(client: &Client, args: cli::Files, terminal: &mut Terminal) -> Resu
                 terminal.line(answer.get())?;
             } else {
                 let listing: FileListing = serde_json::from_str(answer.get())?;
+                if listing.entries.is_empty() {
+                    eprintln!("The directory is empty.");
+                    return Ok(());
+                }
                 terminal.write(&table(listing.entries).to_text(terminal.paint()))?;
             }
         }
@@ -57,20 +63,21 @@ async fn act(client: &Client, args: cli::Files, terminal: &mut Terminal) -> Resu
 }
 
 pub(super) fn table(entries: Vec<FileItem>) -> Table<4> {
-    let mut table = Table::new(["KIND", "BYTES", "CHANGED", "PATH"]);
+    let now = Env::system().now();
+    let mut table = Table::new(["KIND", "SIZE", "CHANGED", "PATH"]);
     for entry in entries {
         table.row([
             entry.kind,
-            entry.size_bytes.to_string(),
-            entry.modified_at.to_string(),
+            size(entry.size_bytes),
+            relative(entry.modified_at, now),
             one_line(&entry.path),
         ]);
     }
     table
 }
 
-/// A text as a query has it.
-pub(super) fn query(text: &str) -> String {
+/// A text, encoded for a query.
+pub(crate) fn query(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
     text.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })

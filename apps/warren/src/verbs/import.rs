@@ -1,4 +1,4 @@
-//! `warren import`: a session made of a transcript.
+//! `warren import`: a session from a transcript.
 
 use anyhow::Result;
 use serde_json::value::RawValue;
@@ -11,7 +11,7 @@ use crate::{cli, connect::with_server, report::Outcome, setting::Setting, termin
 pub(crate) async fn run(setting: &Setting, args: cli::Import, terminal: &mut Terminal) -> Result<Outcome> {
     let found = transcripts::read(args.agent.as_deref(), &args.paths)?;
     let name = args.name.clone().or_else(|| {
-        let path = args.paths.first()?;
+        let path = found.path.as_deref()?;
         path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
     });
     let thread = |(id, content): (String, Vec<u8>)| ImportedThread { id, transcript: text(content) };
@@ -31,7 +31,8 @@ pub(crate) async fn run(setting: &Setting, args: cli::Import, terminal: &mut Ter
         } else {
             let session: SessionListItem = serde_json::from_str(answer.get())?;
             terminal.line(&session.session_id.to_string())?;
-            eprintln!("To go on: warren run --session {} \"…\"", session.session_id);
+            let session = session.session_id.to_string();
+            eprintln!("Continue with: {}", setting.invocation.command(&["chat", "--session", &session]));
         }
         Ok(())
     })

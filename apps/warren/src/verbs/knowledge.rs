@@ -1,18 +1,17 @@
-//! `warren knowledge`: what a project's sessions can read.
+//! `warren knowledge`: files that all sessions of a project can read.
 
-use std::path::Path;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::value::RawValue;
 use warren_wire::{KnowledgeListing, Uploaded};
 
 use super::files::{query, table};
 use crate::{
+    attach::read_named,
     cli,
     client::{Client, Form},
     connect::with_server,
     render::size,
-    report::{Advised, Outcome},
+    report::Outcome,
     setting::Setting,
     terminal::Terminal,
 };
@@ -31,12 +30,16 @@ async fn act(client: &Client, args: cli::Knowledge, terminal: &mut Terminal) -> 
             }
             let listing: KnowledgeListing = serde_json::from_str(answer.get())?;
             let (n_files, used, most) = (listing.files.len(), listing.size_bytes, listing.max_bytes);
+            if n_files == 0 {
+                eprintln!("No knowledge files yet: `knowledge add FILE` adds one.");
+                return Ok(());
+            }
             terminal.write(&table(listing.files).to_text(terminal.paint()))?;
             let noun = if n_files == 1 { "file" } else { "files" };
-            terminal.line(&format!("{n_files} {noun}, {} of at most {}", size(used), size(most)))?;
+            terminal.line(&format!("{n_files} {noun}, {} of {}", size(used), size(most)))?;
         }
         cli::Knowledge::Add { of, files, to, json } => {
-            let files = files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?;
+            let files = files.iter().map(|file| read_named(file)).collect::<Result<Vec<_>>>()?;
             let path = format!("{}?path={}", place(&of), query(&to));
             let answer: Box<RawValue> = client.post_form(&path, Form::of(&files)).await?;
             if json {
@@ -54,19 +57,4 @@ async fn act(client: &Client, args: cli::Knowledge, terminal: &mut Terminal) -> 
 
 fn place(of: &cli::OfProject) -> String {
     format!("/api/projects/{}/knowledge", query(&of.project).replace('/', "%2F"))
-}
-
-/// A file of this machine, with its name.
-fn read(file: &Path) -> Result<(String, Vec<u8>)> {
-    let advice = "name files, each with a name of its own; `*` names all of a directory";
-    let name = file.file_name().and_then(|name| name.to_str()).filter(|name| {
-        // What a form cannot say.
-        !name.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'))
-    });
-    let name = name.ok_or_else(|| Advised::new(format!("`{}` cannot be added", file.display()), advice))?;
-    if file.is_dir() {
-        return Err(Advised::new(format!("`{}` is a directory", file.display()), advice).into());
-    }
-    let content = std::fs::read(file).with_context(|| format!("failed to read `{}`", file.display()))?;
-    Ok((name.to_owned(), content))
 }

@@ -1,4 +1,4 @@
-//! `warren replay`: a run, or a whole session, once more, and whether it was the same.
+//! `warren replay`: runs again with recorded model responses, compared with the originals.
 
 use anyhow::Result;
 use serde_json::{json, value::RawValue};
@@ -6,8 +6,8 @@ use warren_domain::{Replay, ReplayCount, ReplayDivergence, ReplayOutcome, Replay
 use warren_wire::EventPage;
 
 use crate::{
-    cli, client::Client, connect::Connection, conversation::find, render::clean, report::Outcome,
-    setting::Setting, signals::Signals, terminal::Terminal,
+    cli, client::Client, connect::Connection, lookup::find, render::clean, report::Outcome, setting::Setting,
+    signals::Signals, terminal::Terminal,
 };
 
 /// Seconds to wait for the next entry of a replay's log.

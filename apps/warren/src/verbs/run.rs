@@ -4,37 +4,44 @@ use std::io::Read as _;
 
 use anyhow::{Context as _, Result, bail};
 use tokio::time::{Instant, sleep};
-use warren_wire::MessageAccepted;
 
 use crate::{
     answers::Person,
+    attach::Attached,
     cli,
     connect::{Connection, PATIENCE, PAUSE},
-    conversation::{Conversation, Form, Message},
+    conversation::{Conversation, Form, Message, Seat, Sent},
+    render::clean,
     report::{Advised, Outcome},
     setting::Setting,
     signals::Signals,
     terminal::Terminal,
 };
 
-/// A message that a server has taken.
+/// Artifacts whose links are printed.
+const N_LINKS: usize = 3;
+
+/// A message that a server has accepted.
 struct Begun {
     connection: Connection,
     conversation: Conversation,
-    sent: MessageAccepted,
+    sent: Sent,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) async fn run(setting: &Setting, args: cli::Run, terminal: &mut Terminal) -> Result<Outcome> {
-    let message = Message::new(&prompt(args.prompt)?);
+    let attached = Attached::read(&args.attached)?;
+    let message = Message::new(&prompt(args.prompt)?).with(attached, args.steer);
     let mut signals = Signals::catch()?;
     let form = if args.json { Form::Json } else { Form::Text };
     let Begun { connection, mut conversation, sent } = begin(setting, &args.with, &message, form).await?;
-    // Whoever reads events as JSON answers by other means.
-    let mut person = if form == Form::Text { Person::at_terminal() } else { None };
-    let shown = conversation.show(sent, form, terminal, &mut signals, person.as_mut()).await;
+    // Readers of JSON events answer by other means.
+    let mut person = if form == Form::Text { Person::at_terminal(&setting.environment) } else { None };
+    let seat = Seat { terminal, signals: &mut signals, person: person.as_mut() };
+    let shown = conversation.show(&sent, form, seat).await;
     if form == Form::Text && shown.is_ok() {
-        eprintln!("To go on: warren run --session {} \"…\"", conversation.session());
+        terminal.status(None);
+        eprintln!("{}", links(setting, &connection, &conversation));
     }
     match &shown {
         Ok(Outcome::Left) | Err(_) => connection.abandon().await,
@@ -43,8 +50,28 @@ pub(crate) async fn run(setting: &Setting, args: cli::Run, terminal: &mut Termin
     shown
 }
 
-/// Hands the message to a server. One that another command brought may end after it was found and before it took the
-/// message: then the next one gets it, with the same session and the same key, so that it is carried out once.
+/// Where the result is, and how to continue.
+fn links(setting: &Setting, connection: &Connection, conversation: &Conversation) -> String {
+    let (invocation, session) = (&setting.invocation, conversation.session().to_string());
+    let mut lines = Vec::new();
+    for (id, name) in conversation.artifacts().iter().take(N_LINKS) {
+        let (id, name) = (id.to_string(), clean(name));
+        lines.push(if connection.stays() {
+            let url = connection.client.url();
+            format!("Artifact:       {name}  {url}/sessions/{session}?tab=artifacts&artifact={id}")
+        } else {
+            format!("Artifact:       {name}  {}", invocation.command(&["artifacts", "get", &session, &id]))
+        });
+    }
+    if connection.stays() {
+        lines.push(format!("Open the page:  {}", invocation.command(&["open", &session])));
+    }
+    lines.push(format!("Continue with:  {}", invocation.command(&["chat", "--session", &session])));
+    lines.join("\n")
+}
+
+/// Sends the message. A server that another command brought may end after it was found and before it took the message: then
+/// the next one gets it, with the same session and the same key, so that it runs once.
 async fn begin(setting: &Setting, with: &cli::NewSession, message: &Message, form: Form) -> Result<Begun> {
     let deadline = Instant::now() + PATIENCE;
     let mut conversation = None;
@@ -53,13 +80,16 @@ async fn begin(setting: &Setting, with: &cli::NewSession, message: &Message, for
         if let Some(notice) = connection.notice().filter(|_| form == Form::Text) {
             eprintln!("{notice}");
         }
-        match hand_in(&connection, &mut conversation, with, message).await {
+        match hand_in(setting, &connection, &mut conversation, with, message).await {
             Ok((conversation, sent)) => return Ok(Begun { connection, conversation, sent }),
             Err(error) if connection.may_have_left(&error) && Instant::now() < deadline => {
                 tracing::debug!(%error, "the server that was found has left; looking for another");
                 sleep(PAUSE).await;
             }
             Err(error) => {
+                if let Some(conversation) = conversation {
+                    conversation.abandon().await;
+                }
                 connection.abandon().await;
                 return Err(error);
             }
@@ -67,16 +97,17 @@ async fn begin(setting: &Setting, with: &cli::NewSession, message: &Message, for
     }
 }
 
-/// Goes on with `conversation`, or makes it; it stays there if the message was not taken.
+/// Continues `conversation`, or creates it; it stays there if the message was not accepted.
 async fn hand_in(
+    setting: &Setting,
     connection: &Connection,
     conversation: &mut Option<Conversation>,
     with: &cli::NewSession,
     message: &Message,
-) -> Result<(Conversation, MessageAccepted)> {
+) -> Result<(Conversation, Sent)> {
     let mut current = match conversation.take() {
         Some(current) => current,
-        None => Conversation::open(&connection.client, with).await?,
+        None => Conversation::open(&connection.client, with, &setting.invocation).await?,
     };
     current.move_to(&connection.client);
     match current.hand_in(message).await {
@@ -101,7 +132,7 @@ fn prompt(argument: String) -> Result<String> {
     if prompt.trim().is_empty() {
         bail!(Advised::new(
             "the prompt is empty",
-            "say what the agent shall do: warren run \"Build me a dashboard\""
+            "write the task for the agent: `warren run \"Build me a dashboard\"`"
         ));
     }
     Ok(prompt)

@@ -1,4 +1,4 @@
-//! `warren transcript`: what agents wrote, as blocks. Needs no server and no sandbox.
+//! `warren transcript`: transcripts of agents as blocks. Needs no server and no sandbox.
 
 use std::{
     fs::File,
@@ -38,9 +38,6 @@ struct Recording {
     /// The time of what has none of its own.
     at: Timestamp,
 }
-
-/// As much of a recording as tells whose it is.
-const HEAD_BYTES: u64 = 256 << 10;
 
 /// Runs the verb.
 pub(crate) fn run(args: &cli::Transcript) -> Result<Outcome> {
@@ -97,10 +94,11 @@ fn write_line(out: &mut impl io::Write, draft: &Draft) -> Result<(), OutputError
 impl Recording {
     /// Opens a recording of the agent of this name, or of the one that its beginning tells.
     fn open(agent: Option<&str>, path: &Path) -> Result<Self> {
-        let (mut input, at) = open(path)?;
+        let (input, at) = open(path)?;
+        let mut input = transcripts::decoded(input, path)?;
         let mut head = Vec::new();
         if agent.is_none() {
-            let read = io::Read::by_ref(&mut input).take(HEAD_BYTES).read_to_end(&mut head);
+            let read = io::Read::by_ref(&mut input).take(transcripts::HEAD_BYTES).read_to_end(&mut head);
             read.with_context(|| format!("failed to read `{}`", path.display()))?;
         }
         let agent = transcripts::agent(agent, path, &head)?;

@@ -28,7 +28,7 @@ pub(crate) async fn run(setting: &Setting, args: cli::Up, terminal: &mut Termina
     }
     signals.next().await;
     if !args.json {
-        eprintln!("\nFinishing what is running; Ctrl-C again leaves at once.");
+        eprintln!("\nStopping active runs; Ctrl-C again quits at once.");
     }
     tokio::select! {
         () = server.stop() => Ok(Outcome::Done),
@@ -50,24 +50,22 @@ fn greeting(server: &Server, setting: &Setting, terminal: &Terminal) -> Result<S
         ("address", paint.bold(&server.url)),
         ("token", token),
         ("sign in", format!("{}  (once, within five minutes)", server.sign_in_link()?)),
+        ("later", format!("{}  (makes another link)", setting.invocation.command(&["open"]))),
         ("models", models),
         ("data", setting.home.directory().display().to_string()),
     ];
     if !server.is_loopback_only {
         eprintln!(
-            "warning: other machines can reach this server, and it speaks plain HTTP; put a proxy with TLS before it"
+            "warning: other machines can reach this server without encryption; put a TLS proxy in front of it"
         );
     }
-    // As it was called: after a build from source it is not on the path.
-    let program = std::env::args().next().unwrap_or_else(|| "warren".to_owned());
+    let example = setting.invocation.command(&["run", "Build me a dashboard of our sales"]);
     let rows = rows.map(|(name, value)| format!("  {:<8}  {value}\n", name));
     Ok(format!(
         "{} is up\n\n{}\n  {}\n",
         paint.bold("Warren"),
         rows.concat(),
-        paint.dim(&format!(
-            "try: {program} run \"Build me a dashboard of our sales\"      Ctrl-C ends the server"
-        ))
+        paint.dim(&format!("try: {example}\n  Ctrl-C stops the server"))
     ))
 }
 

@@ -1,8 +1,9 @@
-//! `warren versions`, `diff`, `fork`, `restore`, `label` and `snapshot`: what there was, and how to go on from it.
+//! `warren versions`, `diff`, `fork`, `restore`, `label` and `snapshot`.
 
 use anyhow::Result;
 use serde_json::value::RawValue;
 use warren_domain::{FileCounts, SessionId, Version};
+use warren_env::Env;
 use warren_wire::{
     FileDiff, SessionFork, SessionForked, SessionRestore, TreeChange, VersionDiff, VersionItem, VersionLabel,
     VersionPage,
@@ -12,12 +13,14 @@ use crate::{
     cli,
     client::Client,
     connect::with_server,
-    conversation::find,
+    invocation::Invocation,
+    lookup::find,
     render::{Paint, clean, one_line},
     report::{Advised, Outcome},
     setting::Setting,
     table::Table,
     terminal::Terminal,
+    times::relative,
 };
 
 /// Runs `warren versions`.
@@ -32,7 +35,7 @@ pub(crate) async fn diff(setting: &Setting, args: cli::Diff, terminal: &mut Term
 
 /// Runs `warren fork`.
 pub(crate) async fn fork(setting: &Setting, args: cli::Fork, terminal: &mut Terminal) -> Result<Outcome> {
-    with_server(setting, async |client| make_fork(client, &args, terminal).await).await
+    with_server(setting, async |client| make_fork(client, &args, &setting.invocation, terminal).await).await
 }
 
 /// Runs `warren restore`.
@@ -46,9 +49,7 @@ pub(crate) async fn restore(
         let body = SessionRestore { version: version(&args.version)? };
         let answer: Box<RawValue> =
             client.post_long(&format!("/api/sessions/{session}/restore"), &body).await?;
-        say(&answer, args.json, terminal, |made| {
-            format!("version {} is version {} once more", made.version, body.version)
-        })
+        say(&answer, args.json, terminal, |made| format!("Restored v{} as v{}", body.version, made.version))
     })
     .await
 }
@@ -63,7 +64,7 @@ pub(crate) async fn snapshot(
         let session = find(client, &args.session).await?;
         let path = format!("/api/sessions/{session}/snapshot");
         let answer: Box<RawValue> = client.post_long(&path, &serde_json::json!({})).await?;
-        say(&answer, args.json, terminal, |made| format!("the latest version is {}", made.version))
+        say(&answer, args.json, terminal, |made| format!("The latest version is v{}", made.version))
     })
     .await
 }
@@ -73,12 +74,19 @@ pub(crate) async fn label(setting: &Setting, args: cli::Label, terminal: &mut Te
     with_server(setting, async |client| {
         let session = find(client, &args.session).await?;
         let version = version(&args.version)?;
-        let path = format!("/api/sessions/{session}/versions/{version}/label");
+        let path = format!("/api/sessions/{session}/versions/{version}");
+        if args.label.is_none() && !args.remove {
+            let answer: Box<RawValue> = client.get(&path).await?;
+            return say(&answer, args.json, terminal, |found| match &found.label {
+                Some(label) => clean(label),
+                None => format!("v{} has no label", found.version),
+            });
+        }
         let body = VersionLabel { label: args.label.clone() };
-        let answer: Box<RawValue> = client.put(&path, &body).await?;
+        let answer: Box<RawValue> = client.put(&format!("{path}/label"), &body).await?;
         say(&answer, args.json, terminal, |made| match &made.label {
-            Some(label) => format!("version {} is `{}`, and is kept for ever", made.version, clean(label)),
-            None => format!("version {} has no name any more", made.version),
+            Some(label) => format!("Labelled v{} `{}`; it is kept forever", made.version, clean(label)),
+            None => format!("Removed the label from v{}", made.version),
         })
     })
     .await
@@ -98,7 +106,7 @@ fn say(
     Ok(terminal.line(&words(&made))?)
 }
 
-async fn show_list(client: &Client, args: &cli::Versions, terminal: &mut Terminal) -> Result<()> {
+pub(super) async fn show_list(client: &Client, args: &cli::Versions, terminal: &mut Terminal) -> Result<()> {
     let session = find(client, &args.session).await?;
     let path = format!("/api/sessions/{session}/versions?limit={}", args.limit);
     let answer: Box<RawValue> = client.get(&path).await?;
@@ -106,12 +114,17 @@ async fn show_list(client: &Client, args: &cli::Versions, terminal: &mut Termina
         return Ok(terminal.line(answer.get())?);
     }
     let page: VersionPage = serde_json::from_str(answer.get())?;
-    let mut table = Table::new(["VERSION", "WHY", "MADE", "FILES", "BLOCKS", "LABEL"]);
+    if page.versions.is_empty() {
+        eprintln!("No versions yet: the first run makes one.");
+        return Ok(());
+    }
+    let now = Env::system().now();
+    let mut table = Table::new(["VERSION", "CAUSE", "CREATED", "FILES", "BLOCKS", "LABEL"]);
     for version in &page.versions {
         table.row([
             format!("v{}", version.version),
             why(version),
-            version.created_at.to_string(),
+            relative(version.created_at, now),
             files(version.files),
             version.blocks.to_string(),
             clean(version.label.as_deref().unwrap_or_default()),
@@ -119,10 +132,13 @@ async fn show_list(client: &Client, args: &cli::Versions, terminal: &mut Termina
     }
     terminal.write(&table.to_text(terminal.paint()))?;
     if page.head.dirty {
-        eprintln!("there is more than v{}: it becomes a version before the next run", page.head.version);
+        eprintln!(
+            "There are changes since v{}; they become a version before the next run.",
+            page.head.version
+        );
     }
     if page.next_cursor.is_some() {
-        eprintln!("there are more; `--limit` shows more of them");
+        eprintln!("There are more versions: raise `--limit`.");
     }
     Ok(())
 }
@@ -155,7 +171,7 @@ async fn show_diff(client: &Client, args: &cli::Diff, terminal: &mut Terminal) -
         terminal.write(&file_text(file, paint))?;
     }
     if diff.truncated {
-        eprintln!("more files differ");
+        eprintln!("More files differ than are shown.");
     }
     let said = match diff.blocks.len() {
         1 => "1 new block".to_owned(),
@@ -219,7 +235,12 @@ fn without_lines(file: &FileDiff) -> String {
     }
 }
 
-async fn make_fork(client: &Client, args: &cli::Fork, terminal: &mut Terminal) -> Result<()> {
+async fn make_fork(
+    client: &Client,
+    args: &cli::Fork,
+    invocation: &Invocation,
+    terminal: &mut Terminal,
+) -> Result<()> {
     let session = find(client, &args.session).await?;
     let body = SessionFork {
         version: args.version.as_deref().map(version).transpose()?,
@@ -236,7 +257,8 @@ async fn make_fork(client: &Client, args: &cli::Fork, terminal: &mut Terminal) -
     for loss in &made.loss {
         eprintln!("{}", clean(loss));
     }
-    eprintln!("go on with `warren run --session {} …`", made.session.session_id);
+    let session = made.session.session_id.to_string();
+    eprintln!("Continue with: {}", invocation.command(&["chat", "--session", &session]));
     Ok(())
 }
 
@@ -246,7 +268,7 @@ fn version(text: &str) -> Result<Version> {
     let digits = text.strip_prefix('v').unwrap_or(text);
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.parse().ok().filter(|_| is_number);
-    let advice = "a version is a number, such as `7` or `v7`; `warren versions` lists them";
+    let advice = "a version is a number such as `7` or `v7`; `warren versions SESSION` lists them";
     Ok(Version(number.ok_or_else(|| Advised::new(format!("`{text}` is not a version"), advice))?))
 }
 

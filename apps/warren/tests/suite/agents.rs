@@ -40,9 +40,9 @@ async fn an_agent_is_installed_runs_in_a_sandbox_without_network_and_is_removed(
     assert_eq!(warren(&server, &["agents", "remove", AGENT]).await.0, Some(0));
     let (code, _, complaint) = warren(&server, &["agents", "doctor", AGENT]).await;
     assert_eq!(code, Some(1));
-    let expect =
-        "error: `gemini-cli` is not installed\nhint: `warren agents install gemini-cli` installs it\n";
-    assert_eq!(complaint, expect);
+    let expect = "error: `gemini-cli` is not installed\nhint: install it with `";
+    assert!(complaint.starts_with(expect), "{complaint}");
+    assert!(complaint.ends_with("agents install gemini-cli`\n"), "{complaint}");
 }
 
 #[tokio::test]
@@ -51,9 +51,9 @@ async fn an_agent_that_does_not_exist_is_refused() {
     server.stop().await;
     let (code, _, complaint) = warren(&server, &["agents", "install", "hal-9000"]).await;
     assert_eq!(code, Some(1));
-    let expect =
-        "error: there is no agent `hal-9000` to install\nhint: `warren agents list` shows those there are\n";
-    assert_eq!(complaint, expect);
+    let expect = "error: there is no agent `hal-9000` to install\nhint: `";
+    assert!(complaint.starts_with(expect), "{complaint}");
+    assert!(complaint.ends_with(" agents list` lists agents\n"), "{complaint}");
 }
 
 #[tokio::test]

@@ -3,7 +3,12 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use warren_domain::SessionId;
-use warren_testkit::{TestClient, TestServer};
+use warren_testkit::{Setup, TestClient, TestServer};
+
+/// The demo model is free, unless the operator says otherwise.
+fn with_price() -> Setup {
+    Setup::new().config("[models.prices]\n\"warren-demo-1\" = { input = 1.0, output = 5.0 }")
+}
 
 async fn session_with(client: &TestClient, budget: Value) -> SessionId {
     let made = client.post("/api/sessions", &json!({"options": {"budget": budget}})).await;
@@ -12,7 +17,7 @@ async fn session_with(client: &TestClient, budget: Value) -> SessionId {
 
 #[tokio::test]
 async fn a_call_that_could_exceed_the_budget_is_refused_before_it_is_made() {
-    let server = TestServer::start().await;
+    let server = with_price().start().await;
     let client = server.admin();
     for budget in [json!({"tokens": 20}), json!({"costUsd": 0.000_001})] {
         let session = session_with(&client, budget).await;
@@ -47,6 +52,16 @@ async fn what_earlier_runs_spent_counts() {
     }
     assert_eq!(endings[0], "run_completed", "{endings:?}");
     assert_eq!(endings[11], "run_failed", "{endings:?}");
+}
+
+#[tokio::test]
+async fn the_demo_model_is_free_and_no_budget_stops_it() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = session_with(&client, json!({"costUsd": 0.000_001})).await;
+    let events = client.run(session, "hello").await;
+    let last = events.last().expect("events");
+    assert_eq!((last.kind(), &last.json["costUSD"]), ("run_completed", &json!(0.0)), "{:#}", last.json);
 }
 
 #[tokio::test]

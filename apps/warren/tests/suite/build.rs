@@ -129,7 +129,7 @@ async fn reading_wakes_a_session_but_not_for_who_may_only_look() {
     let seen = get(&looker, &session, "").await;
     assert_eq!((&seen["status"], &seen["sandbox"]["status"]), (&json!("idle"), &json!("terminated")));
     let woken = get(&client, &session, "").await;
-    assert_eq!((&woken["status"], &woken["sandbox"]["status"]), (&json!("active"), &json!("idle")));
+    assert_eq!((&woken["status"], &woken["sandbox"]["status"]), (&json!("active"), &json!("running")));
     let seen = get(&looker, &session, "").await;
     assert_eq!(seen["sandbox"]["container_id"], woken["sandbox"]["container_id"]);
 }

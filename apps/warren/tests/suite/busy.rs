@@ -118,9 +118,65 @@ async fn messages_that_wait_run_in_the_order_they_are_put_into() {
     assert_contiguous(&client.log(session).await);
 
     client.post(&format!("/api/sessions/{session}/interrupt"), &json!({})).await.expect(StatusCode::ACCEPTED);
+    events.until(|event| event.ends_run(first)).await;
+    // A stop stops: what waits is held, also by the next server, until somebody resumes it.
+    let detail = format!("/api/sessions/{session}");
+    let held = client.get(&detail).await.expect(StatusCode::OK);
+    assert_eq!((&held["queueHeld"], held["queue"].as_array().map(Vec::len)), (&json!(true), Some(3)));
+    assert_eq!(held["name"], "sleep 600", "the first message names the session");
+    client.patch(&detail, &json!({"queueHeld": false})).await.expect(StatusCode::OK);
     events.until(|event| event.ends_run(waiting[0])).await;
     let order = client.get(&format!("/api/sessions/{session}/fs/read?path=order.txt")).await;
     assert_eq!(order.body, json!("three\ntwo\none\n"));
     let late = client.patch(&path(&waiting[0]), &json!({"position": 1})).await;
     assert_eq!(late.refusal().0, 409, "it has run");
+    let released = client.get(&detail).await.expect(StatusCode::OK);
+    assert_eq!(released["queueHeld"], false);
+}
+
+#[tokio::test]
+async fn a_name_that_a_person_gave_is_never_replaced_by_a_message() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let made = client.post("/api/sessions", &json!({"name": "Mine"})).await.expect(StatusCode::CREATED);
+    let session = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    client.run(session, "hello").await;
+    let kept = client.get(&format!("/api/sessions/{session}")).await.expect(StatusCode::OK);
+    assert_eq!(kept["name"], "Mine");
+}
+
+#[tokio::test]
+async fn long_output_is_cut_in_the_list_and_whole_as_one_block() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let long: String = (0..60_000).map(|n| format!("{n}\n")).collect();
+    let line = |value: serde_json::Value| format!("{value}\n");
+    let of = |kind: &str, uuid: &str, message: serde_json::Value| {
+        line(json!({
+            "type": kind, "uuid": uuid, "parentUuid": null, "sessionId": "11111111-1111-4111-8111-111111111111",
+            "timestamp": "2026-01-01T00:00:00.000Z", "isSidechain": false, "message": message,
+        }))
+    };
+    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "seq"}});
+    let answer = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": long, "is_error": false});
+    let transcript = of("user", "a", json!({"role": "user", "content": "count"}))
+        + &of(
+            "assistant",
+            "b",
+            json!({"role": "assistant", "id": "m1", "model": "claude-x", "content": [call]}),
+        )
+        + &of("user", "c", json!({"role": "user", "content": [answer]}));
+    let wanted = json!({"type": "claude-code", "transcript": transcript});
+    let made = client.post("/api/import", &wanted).await.expect(StatusCode::CREATED);
+    let path = format!("/api/sessions/{}/messages", made["sessionId"].as_str().unwrap());
+    let all = client.get(&path).await.expect(StatusCode::OK);
+    let found = all["blocks"].as_array().unwrap().iter().find(|block| block["type"] == "tool_result");
+    let cut = found.expect("an answer");
+    let length = |block: &serde_json::Value| block["output"].to_string().len();
+    assert!(length(cut) < 40_000, "{}", length(cut));
+    let whole = client.get(&format!("{path}/{}", cut["id"].as_str().unwrap())).await.expect(StatusCode::OK);
+    assert_eq!(whole["id"], cut["id"]);
+    assert!(whole["output"].to_string().contains("59999"), "the last line is there");
+    let gone = client.get(&format!("{path}/nobody")).await;
+    assert_eq!(gone.refusal(), (404, "NOT_FOUND"));
 }

@@ -89,12 +89,16 @@ async fn ctrl_c_interrupts_the_run_and_the_exit_code_says_so() {
 #[tokio::test]
 async fn what_goes_wrong_is_told_by_the_exit_code_and_a_hint() {
     let server = TestServer::start().await;
-    let cases: [(&[&str], i32, &str); 5] = [
-        (&["run", "hi", "--server", "http://127.0.0.1:1"], 3, "hint: start it with `warren up`"),
-        (&["run", "hi", "--session", "nobody"], 1, "hint: `warren sessions list` shows the ids"),
-        (&["run", "hi", "--agent", "nobody"], 1, "AGENT_UNKNOWN"),
-        (&["run", " "], 1, "hint: say what the agent shall do"),
-        (&["fly"], 2, "unrecognized subcommand"),
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["run", "hi", "--server", "http://127.0.0.1:1"], 3, "hint: start it with `"),
+        (&["run", "hi", "--session", "nobody"], 1, "no session with the name or ID `nobody`"),
+        (&["run", "hi", "--agent", "nobody"], 1, "hint: the agents are builtin, "),
+        (&["run", "hi", "--agent", "codx"], 1, "hint: did you mean `codex`?"),
+        (&["run", "hi", "--agent", "codex"], 1, "error: agent `codex` is not installed"),
+        (&["run", "hi", "--image", "/etc/passwd"], 1, "is not a PNG, JPEG, GIF or WebP image"),
+        (&["run", " "], 1, "hint: write the task for the agent"),
+        (&["sessions", "rm", "last"], 1, "hint: start one with `"),
+        (&["rnu"], 2, "a similar subcommand exists: 'run'"),
     ];
     for (arguments, code, said) in cases {
         let run = output(&server, arguments).await;
@@ -102,6 +106,52 @@ async fn what_goes_wrong_is_told_by_the_exit_code_and_a_hint() {
         let found = (run.status.code(), complained.contains(said));
         assert_eq!(found, (Some(code), true), "{arguments:?}: {complained}");
     }
+    let list = server.admin().get("/api/sessions").await.expect(StatusCode::OK);
+    assert_eq!(list["sessions"].as_array().map(Vec::len), Some(0), "a refused run leaves no session");
+}
+
+/// Runs the command that was printed after `label`, as somebody would who copies it to a shell.
+async fn run_printed(server: &TestServer, text: &str, label: &str) -> Output {
+    let line =
+        text.lines().find_map(|line| line.trim_start().strip_prefix(label)).expect(text).trim().to_owned();
+    let shell = server.command(&[]);
+    let environment: Vec<_> = shell
+        .as_std()
+        .get_envs()
+        .map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned)))
+        .collect();
+    let mut command = tokio::process::Command::new("sh");
+    command.args(["-c", &line]).stdin(Stdio::null());
+    for (name, value) in environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let ended = command.env_remove("WARREN_HOME").output().await.expect("a shell");
+    assert!(ended.status.success(), "{line}: {}", text_of(&ended));
+    drop(shell);
+    ended
+}
+
+fn text_of(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+#[tokio::test]
+async fn printed_commands_reach_the_same_server_from_another_directory() {
+    let server = TestServer::start().await;
+    let run = output(&server, &["run", "create file notes.md with a haiku", "--name", "poetry"]).await;
+    let said = text(&run.stderr);
+    run_printed(&server, &said, "Continue with:").await;
+    let opened = run_printed(&server, &said, "Open the page:").await;
+    let link = text(&opened.stdout).trim().to_owned();
+    assert!(
+        link.starts_with(server.url()) && link.contains("/auth?code=") && link.contains("&session="),
+        "{link}"
+    );
+    let forked = output(&server, &["fork", "poetry"]).await;
+    run_printed(&server, &text(&forked.stderr), "Continue with:").await;
 }
 
 #[tokio::test]
@@ -110,8 +160,25 @@ async fn sessions_are_listed_and_removed() {
     output(&server, &["run", "hello", "--name", "greeting"]).await;
     let listed = text(&output(&server, &["sessions", "list"]).await.stdout);
     assert!(listed.lines().nth(1).is_some_and(|line| line.ends_with("greeting")), "{listed}");
-    let removed = output(&server, &["sessions", "rm", "last"]).await;
-    assert!(text(&removed.stdout).starts_with("removed "));
+    assert!(listed.contains("just now") || listed.contains(" s ago"), "{listed}");
+    let session = listed.lines().nth(1).and_then(|line| line.split(' ').next()).expect("an ID").to_owned();
+    let refused = output(&server, &["sessions", "rm", "greeting"]).await;
+    assert!(
+        refused.status.code() == Some(1) && text(&refused.stderr).contains("pass `--yes`"),
+        "nobody can be asked"
+    );
+    for named in ["greeting", "GREET", &session[..30], &session[30..]] {
+        let shown = output(&server, &["sessions", "show", named]).await;
+        assert!(text(&shown.stdout).contains(&session), "{named}: {}", text(&shown.stderr));
+    }
+    let removed = output(&server, &["sessions", "rm", "greeting", "--yes"]).await;
+    assert_eq!(text(&removed.stdout), format!("Deleted {session}\n"));
+    let empty = output(&server, &["sessions", "ls"]).await;
+    assert!(
+        empty.stdout.is_empty() && text(&empty.stderr).starts_with("No sessions yet."),
+        "{}",
+        text(&empty.stderr)
+    );
     let listed = text(&output(&server, &["sessions", "list", "--json"]).await.stdout);
     assert_eq!(listed, "{\"sessions\":[]}\n");
 }
@@ -119,12 +186,15 @@ async fn sessions_are_listed_and_removed() {
 #[tokio::test]
 async fn a_token_that_was_made_works_until_it_is_removed() {
     let server = TestServer::start().await;
-    let made = text(&output(&server, &["tokens", "create", "reader", "--scope", "admin:ro"]).await.stdout);
-    let reader = server.anonymous().with_token(made.trim());
+    let created = output(&server, &["tokens", "create", "reader"]).await;
+    let said = text(&created.stderr);
+    assert!(said.contains("scope admin:ro, expires 20"), "it reads, and for a while only: {said}");
+    let reader = server.anonymous().with_token(text(&created.stdout).trim());
     let me = reader.get("/api/auth").await.expect(StatusCode::OK);
     assert_eq!((me["name"].as_str(), me["scope"].as_str()), (Some("reader"), Some("admin:ro")));
-    let id = me["tokenId"].as_str().expect("an id");
-    assert_eq!(output(&server, &["tokens", "rm", id]).await.status.code(), Some(0));
+    let forever = output(&server, &["tokens", "create", "boss", "--admin", "--expires", "never"]).await;
+    assert!(text(&forever.stderr).contains("scope admin, expires never"), "{}", text(&forever.stderr));
+    assert_eq!(output(&server, &["tokens", "rm", "reader"]).await.status.code(), Some(0));
     assert_eq!(reader.get("/api/auth").await.refusal(), (401, "UNAUTHORIZED"));
 }
 
@@ -143,7 +213,7 @@ async fn doctor_works_without_a_server_and_says_what_is_missing() {
     assert_eq!((&codex["installed"], &codex["version"]), (&false.into(), &serde_json::Value::Null));
     let problems = found["problems"].as_array().expect("a list");
     assert!(
-        problems.iter().any(|problem| problem["hint"] == "export ANTHROPIC_API_KEY=… before `warren up`")
+        problems.iter().any(|problem| problem["hint"] == "set ANTHROPIC_API_KEY and restart `warren up`")
     );
 }
 
@@ -186,3 +256,69 @@ async fn token_of_the_data_directory_goes_to_its_own_server_only() {
     assert!(head.starts_with("get /health "), "{head}");
     assert!(!head.contains("authorization") && !head.contains(&server.token().to_lowercase()), "{head}");
 }
+
+#[tokio::test]
+async fn login_saves_a_token_that_later_commands_use() {
+    let server = TestServer::start().await;
+    let home = tempfile::tempdir().expect("a directory");
+    let elsewhere = async |arguments: &[&str], input: &str| {
+        let mut command = server.command(arguments);
+        command
+            .env("HOME", home.path())
+            .env("WARREN_HOME", home.path().join("data"))
+            .env_remove("XDG_CONFIG_HOME");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).await.expect("it listens");
+        child.wait_with_output().await.expect("it ends")
+    };
+    let wrong = elsewhere(&["login", server.url()], "wrn_nope\n").await;
+    assert_eq!(wrong.status.code(), Some(1), "{}", text_of(&wrong));
+    let listed = elsewhere(&["sessions", "ls", "--server", server.url()], "").await;
+    assert!(text(&listed.stderr).contains("UNAUTHORIZED"), "nothing was saved: {}", text_of(&listed));
+    let right = elsewhere(&["login", server.url()], &format!("{}\n", server.token())).await;
+    assert!(text(&right.stdout).starts_with("Signed in to "), "{}", text_of(&right));
+    let listed = elsewhere(&["sessions", "ls", "--server", server.url()], "").await;
+    assert_eq!(listed.status.code(), Some(0), "{}", text_of(&listed));
+}
+
+#[tokio::test]
+async fn files_and_images_go_with_a_message_and_labels_are_shown_before_they_are_removed() {
+    let server = TestServer::start().await;
+    let files = tempfile::tempdir().expect("a directory");
+    let (data, image) = (files.path().join("data.csv"), files.path().join("dot.png"));
+    std::fs::write(&data, "a,b\n").expect("written");
+    std::fs::write(&image, DOT).expect("written");
+    let (data, image) = (data.to_str().expect("text"), image.to_str().expect("text"));
+    let arguments = [
+        "run",
+        "run: cat /user-input/data.csv",
+        "--file",
+        data,
+        "--image",
+        image,
+        "--time-budget",
+        "5m",
+        "--name",
+        "x",
+    ];
+    let run = output(&server, &arguments).await;
+    assert_eq!(run.status.code(), Some(0), "{}", text_of(&run));
+    assert!(text(&run.stdout).contains("a,b"), "{}", text(&run.stdout));
+    let list = server.admin().get("/api/sessions").await.expect(StatusCode::OK);
+    assert_eq!(list["sessions"][0]["options"]["timeBudget"]["hardSeconds"], 300);
+    let label = async |arguments: &[&str]| {
+        text_of(&output(&server, &[&["label", "x", "v1"], arguments].concat()).await)
+    };
+    assert_eq!(label(&[]).await, "v1 has no label\n");
+    assert!(label(&["good"]).await.starts_with("Labelled v1 `good`"));
+    assert_eq!(label(&[]).await, "good\n");
+    assert_eq!(label(&["--remove"]).await, "Removed the label from v1\n");
+}
+
+/// A picture of one dot.
+const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";

@@ -96,15 +96,12 @@ async fn a_command_shows_what_differs_and_where_to_look_for_what_is_not_there() 
     assert!(!list.lines().any(|line| line.starts_with("+++")), "{list}");
 
     let nobody = "01890000-0000-7000-8000-000000000000";
-    let sessions = "hint: `warren sessions list`";
+    let sessions = "sessions list`";
     let cases: [(&[&str], &str); 5] = [
         (&["versions", nobody], sessions),
         (&["files", "list", nobody], sessions),
-        (
-            &["files", "list", "nosuch"],
-            "hint: `warren sessions list` shows the ids; `last` is the newest one",
-        ),
-        (&["restore", "last", "v99"], "hint: `warren versions SESSION`"),
+        (&["files", "list", "nosuch"], "sessions list` lists sessions; `last` is the newest"),
+        (&["restore", "last", "v99"], "versions SESSION`"),
         (&["diff", "last", "vv1"], "hint: a version is a number"),
     ];
     for (arguments, hint) in cases {

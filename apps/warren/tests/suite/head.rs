@@ -57,7 +57,7 @@ async fn what_a_person_puts_there_is_in_the_version_that_the_next_run_starts_fro
     assert!(said(&run).contains("hello"), "{}", said(&run));
     assert_eq!(base(&run), 2);
     let all = list(&client, session).await;
-    assert_eq!((&all["versions"][1]["cause"], &all["versions"][0]["files"]), (&json!("idle"), &none));
+    assert_eq!((&all["versions"][1]["cause"], &all["versions"][0]["files"]), (&json!("edited"), &none));
     assert_eq!(all["versions"][1]["files"], json!({"added": 1, "changed": 0, "removed": 0}));
     assert_eq!(file(&client, session, 2, "/user-input/doc.txt").await, (200, json!("hello")));
 

@@ -212,7 +212,7 @@ async fn the_command_line_adds_lists_and_removes() {
     let added: Value = serde_json::from_str(&added).expect("JSON");
     assert_eq!(added["files"][0]["path"], "a/b/notes.md");
     let (_, listed, _) = output(&["knowledge", "list"]).await;
-    assert!(listed.contains("a/b/notes.md") && listed.contains("1 file, 8 B of at most"), "{listed}");
+    assert!(listed.contains("a/b/notes.md") && listed.contains("1 file, 8 B of 1.0 GB"), "{listed}");
     let (_, listed, _) = output(&["knowledge", "list", "--json"]).await;
     let listed: Value = serde_json::from_str(&listed).expect("JSON");
     assert_eq!(listed["sizeBytes"], 8);

@@ -12,7 +12,10 @@ async fn figure(client: &TestClient, name: &str) -> f64 {
 
 #[tokio::test]
 async fn figures_say_what_the_log_says() {
-    let server = Setup::new().start().await;
+    let server = Setup::new()
+        .config("[models.prices]\n\"warren-demo-1\" = { input = 1.0, output = 5.0 }")
+        .start()
+        .await;
     let client = server.admin();
     let session = client.session_create().await;
     client.run(session, "run: curl -s http://example.com; echo done").await;

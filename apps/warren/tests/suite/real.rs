@@ -81,7 +81,7 @@ async fn text_and_thinking_stream_and_are_kept() {
         assert_eq!(is_named, agent != GEMINI, "{agent}: {}", users[0]);
         let last = events.last().expect("events");
         assert!(last.json["usage"]["outputTokens"].as_u64() > Some(0), "{agent}: {:#}", last.json);
-        assert!(last.json["costUSD"].as_f64() > Some(0.0), "{agent}: {:#}", last.json);
+        assert_eq!(last.json["costUSD"], 0.0, "{agent}: the demo model is free: {:#}", last.json);
         assert_contiguous(&client.log(session).await);
     }
 }
@@ -488,8 +488,8 @@ pub(super) async fn assert_heard(client: &TestClient, session: SessionId, words:
 
 #[tokio::test]
 async fn a_question_is_answered_by_a_person() {
-    let agents = [CLAUDE, OPENCODE, CODEX];
-    let server = server(&agents).await;
+    let agents = [BUILTIN, CLAUDE, OPENCODE, CODEX];
+    let server = server(&agents[1..]).await;
     let client = server.admin();
     for agent in agents {
         let session = session(&client, agent, json!({"options": {"permissionMode": "ask"}})).await;

@@ -1,5 +1,7 @@
 //! The life of a session, end to end.
 
+use std::collections::HashSet;
+
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use warren_domain::{Conversations, Seq, SessionId};
@@ -67,7 +69,13 @@ async fn a_message_makes_files_blocks_usage_and_a_version_and_all_of_it_is_in_th
         assert_eq!((&file["hash"], &told.unwrap().json["hash"]), (&hash, &hash), "{path}");
     }
     assert!(last.json["usage"]["totalTokens"].as_u64().unwrap() > 0);
-    assert!(last.json["costUSD"].as_f64().unwrap() > 0.0);
+    assert_eq!(last.json["costUSD"], 0.0, "the demo model is free");
+    let models: HashSet<_> = log
+        .iter()
+        .filter(|event| event.kind() == "metadata_update")
+        .map(|event| &event.json["model"])
+        .collect();
+    assert_eq!(models, HashSet::from([&json!("warren-demo-1")]), "live says what the record says");
     assert_eq!((&detail["version"], &detail["lastSeq"]), (&json!(1), &json!(log.len())));
 }
 

@@ -59,7 +59,10 @@ async fn what_one_does_the_other_finds_and_every_run_starts_from_a_version_that_
     };
     assert_eq!(numbers(&first), numbers(&told), "one user, one group: {first} {told}");
     // What was there is a version of its own before the run that found it.
-    assert_eq!(causes(&client, two).await, [cause("run", true), cause("idle", true), cause("manual", false)],);
+    assert_eq!(
+        causes(&client, two).await,
+        [cause("run", true), cause("edited", true), cause("manual", false)],
+    );
     assert_eq!(file(&client, two, 1, "one.txt").await, (200, json!("from one\n")));
     let diff = client.get(&of(two, "versions/2/diff")).await.expect(StatusCode::OK);
     assert_eq!(diff["files"], json!([]), "it only looked");
@@ -73,7 +76,7 @@ async fn what_one_does_the_other_finds_and_every_run_starts_from_a_version_that_
     let found = events.iter().filter(|event| event.kind() == "file_changed" && event.json["runId"].is_null());
     let found: Vec<_> = found.map(|event| event.json["path"].as_str().expect("a path").to_owned()).collect();
     assert_eq!(found, ["one.txt", "two.txt"], "others' work is no run's of this session");
-    assert_eq!(causes(&client, one).await[..2], [cause("run", true), cause("idle", true)]);
+    assert_eq!(causes(&client, one).await[..2], [cause("run", true), cause("edited", true)]);
 }
 
 #[tokio::test]

@@ -118,6 +118,6 @@ async fn a_file_that_does_not_tell_is_refused_with_a_hint() {
         let output = server.command(arguments).output().await.expect("the command ends");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{told}");
-        assert!(told.contains("cannot tell which agent wrote") && told.contains("--agent"), "{told}");
+        assert!(told.contains("is not a transcript of a known agent") && told.contains("--agent"), "{told}");
     }
 }

@@ -11,7 +11,7 @@ use warren_domain::{
 use crate::{Answer, Ask, Output};
 
 /// Tools that change nothing, or whose calls ask for themselves: nobody is asked about these. Every other needs a yes.
-const UNASKED: [&str; 5] = ["read", "glob", "grep", "todo", "task"];
+const UNASKED: [&str; 6] = ["read", "glob", "grep", "todo", "task", "question"];
 
 /// A call that waits for a person.
 #[derive(Deserialize)]
@@ -23,6 +23,16 @@ pub(super) struct Request {
     title: String,
     #[serde(default)]
     input: Value,
+}
+
+/// Questions that wait for a person.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Questions {
+    key: String,
+    tool_use_id: String,
+    title: String,
+    questions: Value,
 }
 
 /// Pending approvals, and a check that no call runs without one.
@@ -100,6 +110,23 @@ impl Asks {
             title,
             detail: json!({"toolName": tool_name, "input": input}),
             options: vec![ApprovalDecision::Allow, ApprovalDecision::AllowAlways, ApprovalDecision::Deny],
+        }));
+        true
+    }
+
+    /// `false`: that is asked already.
+    pub(super) fn questioned(&mut self, asked: Questions, out: &mut Vec<Output>) -> bool {
+        let Questions { key, tool_use_id, title, questions } = asked;
+        if !self.open.insert(key.clone()) {
+            return false;
+        }
+        out.push(Output::Asked(Ask {
+            key,
+            kind: ApprovalKind::Question,
+            tool_use_id: Some(tool_use_id),
+            title,
+            detail: json!({ "questions": questions }),
+            options: vec![ApprovalDecision::Allow, ApprovalDecision::Deny],
         }));
         true
     }

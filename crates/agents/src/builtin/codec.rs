@@ -1,11 +1,12 @@
 //! The built-in agent's lines are drafts already.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use warren_domain::{
     AgentType, ApprovalDecision, BlockId, Content, Draft, ErrorCode, EventBody, PermissionMode, Timestamp,
 };
 
-use super::asks::{Asks, Request};
+use super::asks::{Asks, Questions, Request};
 use crate::{Answer, Codec, Exit, Output, Prompt, TurnEnd};
 
 /// What the agent is told, a line each.
@@ -25,6 +26,8 @@ enum Input<'a> {
         decision: ApprovalDecision,
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answers: Option<&'a Map<String, Value>>,
     },
     Interrupt,
 }
@@ -34,6 +37,7 @@ enum Input<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Aside {
     ApprovalAsked(Request),
+    QuestionAsked(Questions),
     ApprovalWithdrawn { key: String },
     TurnEnded(TurnEnd),
 }
@@ -62,6 +66,7 @@ impl BuiltinCodec {
         match aside {
             _ if self.has_ended => false,
             Aside::ApprovalAsked(request) => self.asks.asked(request, out),
+            Aside::QuestionAsked(questions) => self.asks.questioned(questions, out),
             Aside::ApprovalWithdrawn { key } => self.asks.withdrawn(key, out),
             Aside::TurnEnded(end) => {
                 self.end(end, out);
@@ -117,7 +122,7 @@ impl Codec for BuiltinCodec {
             return false;
         }
         let (decision, message) = (answer.decision, answer.message.as_deref());
-        out.push(send(&Input::Answer { key, decision, message }));
+        out.push(send(&Input::Answer { key, decision, message, answers: answer.answers.as_ref() }));
         true
     }
 

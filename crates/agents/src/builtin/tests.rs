@@ -55,6 +55,7 @@ fn request<'a>(profile: &'a AgentProfile, endpoints: &'a [ModelEndpoint]) -> Lau
         permission_mode: PermissionMode::Auto,
         programs: &NO_PROGRAMS,
         model: None,
+        context_window: |_| None,
         profile,
         endpoints,
     }

@@ -45,6 +45,7 @@ fn with_request<T>(profile: &AgentProfile, check: impl FnOnce(LaunchRequest<'_>)
         permission_mode: PermissionMode::Auto,
         programs: &programs(),
         model: None,
+        context_window: |_| None,
         profile,
         endpoints: &endpoints(),
     })

@@ -46,6 +46,7 @@ fn request<'a>(
         permission_mode: PermissionMode::Auto,
         programs,
         model: None,
+        context_window: |_| None,
         profile,
         endpoints,
     }

@@ -50,6 +50,7 @@ const FILE: &str = r#"
         listen = "0.0.0.0:80"
         [server]
         allowed_hosts = ["warren.example.org"]
+        allowed_origins = ["https://App.example.org:443", "http://localhost:5173"]
         body_limit = "1MiB"
         secure_cookies = true
         [sandbox]
@@ -116,6 +117,7 @@ max_bytes = '5MiB'
 
 const SHOWN: &str = r#"listen = "0.0.0.0:80"
 server.allowed_hosts = ["warren.example.org"]
+server.allowed_origins = ["https://app.example.org", "http://localhost:5173"]
 server.body_limit = "1MiB"
 server.secure_cookies = true
 sandbox.backend = "local"

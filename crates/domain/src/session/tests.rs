@@ -5,7 +5,7 @@ use super::{Command, Outcome, Phase, QUEUE_LIMIT, Rejection, Session, Start};
 use crate::{
     ApprovalDecision, ApprovalId, ApprovalKind, ApprovalRequest, ApprovalResolution, ApprovalRule, Block,
     BlockId, Content, Diagnostics, Draft, ErrorCode, EventBody, FileChange, FileCounts, Head, Resolution,
-    RuleError, RuleScope, RunId, Timestamp, Usage, Version, VersionCause, WhenBusy, matter,
+    RuleError, RuleScope, RunId, SessionChanges, Timestamp, Usage, Version, VersionCause, WhenBusy, matter,
 };
 
 fn run(n: u128) -> RunId {
@@ -19,6 +19,7 @@ fn send(n: u128, when_busy: WhenBusy) -> Command {
         when_busy,
         base_version: None,
         start: Start::AtOnce,
+        title: None,
     }
 }
 
@@ -58,6 +59,90 @@ fn a_second_message_waits_and_then_runs() {
     assert_eq!((session.phase, session.queue.len()), (Phase::Running { run: run(2) }, 0));
 }
 
+fn stopped(n: u128) -> Command {
+    let outcome = Outcome::Interrupted {
+        by: "you".to_owned(),
+        holds_queue: true,
+        usage: Usage::default(),
+        diagnostics: Diagnostics::default(),
+    };
+    Command::Conclude { run: run(n), outcome, files: Some(FileCounts::default()) }
+}
+
+fn held(held: bool) -> Command {
+    Command::Update(SessionChanges { queue_held: Some(held), ..SessionChanges::default() })
+}
+
+#[test]
+fn queued_messages_are_held_after_a_person_stops_the_run_until_they_are_resumed() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Queue), stopped(1)]);
+    assert_eq!((session.phase, session.held), (Phase::Idle, true));
+    assert_eq!(session.decide(Command::StartNext), Ok(Vec::new()));
+
+    let session = fold(session.clone(), &session.decide(held(false)).expect("resumes"));
+    let session = fold(session.clone(), &session.decide(Command::StartNext).expect("starts"));
+    assert_eq!((session.phase, session.held), (Phase::Running { run: run(2) }, false));
+}
+
+#[test]
+fn message_sent_while_others_are_held_runs_first_and_releases_them() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Queue), stopped(1)]);
+    // Even for a sender that would not wait: nothing is going on.
+    let sent = session.decide(send(3, WhenBusy::Reject)).expect("taken");
+    let session = fold(session, &sent);
+    assert_eq!(
+        (session.phase, session.held, session.queue.len()),
+        (Phase::Running { run: run(3) }, false, 1)
+    );
+    let session = fold(session.clone(), &session.decide(completed(3)).expect("ends"));
+    let session = fold(session.clone(), &session.decide(Command::StartNext).expect("starts"));
+    assert_eq!(session.phase, Phase::Running { run: run(2) });
+}
+
+#[test]
+fn message_sent_while_others_are_held_is_first_even_where_it_has_to_wait() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Queue), stopped(1)]);
+    let Command::Send { run: id, content, when_busy, base_version, title, .. } = send(3, WhenBusy::Queue)
+    else {
+        unreachable!("a message")
+    };
+    let later = Command::Send { run: id, content, when_busy, base_version, title, start: Start::Later };
+    let session = fold(session.clone(), &session.decide(later).expect("taken"));
+    let waiting: Vec<_> = session.queue.iter().map(|queued| queued.run).collect();
+    assert_eq!((waiting, session.held), (vec![run(3), run(2)], false));
+}
+
+#[test]
+fn stop_without_queued_messages_holds_nothing() {
+    let session = after(vec![send(1, WhenBusy::Queue), stopped(1), send(2, WhenBusy::Queue)]);
+    assert_eq!((session.phase, session.held), (Phase::Running { run: run(2) }, false));
+}
+
+#[test]
+fn edited_message_stays_held() {
+    let session = after(vec![
+        send(1, WhenBusy::Queue),
+        send(2, WhenBusy::Queue),
+        stopped(1),
+        Command::Requeue { run: run(2), content: Some(Content::from("better")), position: None },
+    ]);
+    assert!(session.held);
+}
+
+#[test]
+fn title_of_a_message_is_recorded_with_it() {
+    let Command::Send { run, content, when_busy, base_version, start, .. } = send(1, WhenBusy::Queue) else {
+        unreachable!("a message")
+    };
+    let title = Some("Do it".to_owned());
+    let drafts = after(Vec::new())
+        .decide(Command::Send { run, content, when_busy, base_version, start, title: title.clone() })
+        .expect("taken");
+    let changes = SessionChanges { name: title, ..SessionChanges::default() };
+    assert!(matches!(drafts[0].body, EventBody::RunStarted { .. }), "{drafts:?}");
+    assert_eq!(drafts[1..], [Draft::of_session(EventBody::SessionUpdated { changes })]);
+}
+
 #[test]
 fn a_message_is_refused_when_the_sender_will_not_wait() {
     let session = after(vec![send(1, WhenBusy::Queue)]);
@@ -80,6 +165,7 @@ fn a_stale_base_version_is_refused_with_the_latest() {
         when_busy: WhenBusy::Queue,
         base_version: Some(Version(0)),
         start: Start::AtOnce,
+        title: None,
     };
     assert_eq!(
         session.decide(stale),

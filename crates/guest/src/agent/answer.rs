@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use warren_domain::{Block, BlockId, BlockStatus, EventBody, Timestamp, Usage};
 
 use super::{
-    api::{ApiError, ApiEvent, ApiUsage, ContentBlock, Delta},
+    api::{Api, ApiError, ApiEvent, ApiUsage, ContentBlock, Delta},
     block,
     clock::now,
     role::Role,
@@ -44,7 +44,7 @@ enum Piece {
     Text(Growing),
     Thinking { text: Growing, signature: String },
     Redacted { id: BlockId, data: String },
-    Call { id: String, name: String, at: Timestamp, input: Value, json: String },
+    Call { id: String, name: String, at: Timestamp, input: Value, json: String, signature: String },
     Ignored,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Answer<'a> {
             let call = Call::new(id.clone(), name.clone(), json!({}), at);
             self.show(call.block(BlockStatus::Pending));
         }
-        Piece::Call { id, name, at, input, json: String::new() }
+        Piece::Call { id, name, at, input, json: String::new(), signature: String::new() }
     }
 
     fn grow(&mut self, index: u64, delta: Delta) {
@@ -189,7 +189,10 @@ impl<'a> Answer<'a> {
                 let id = growing.id.clone();
                 self.say_growth(id, block, thinking);
             }
-            (Some(Piece::Thinking { signature, .. }), Delta::Signature { signature: more }) => {
+            (
+                Some(Piece::Thinking { signature, .. } | Piece::Call { signature, .. }),
+                Delta::Signature { signature: more },
+            ) => {
                 signature.push_str(&more);
             }
             (Some(Piece::Call { json, .. }), Delta::InputJson { partial_json }) => {
@@ -231,7 +234,7 @@ impl<'a> Answer<'a> {
             }
             Piece::Thinking { text, signature } if text.content.is_empty() && signature.is_empty() => return,
             Piece::Thinking { mut text, signature } => {
-                native.signature = (!signature.is_empty()).then_some(signature);
+                self.sign(&mut native, signature);
                 let content = std::mem::take(&mut text.content);
                 text.thinking(content)
             }
@@ -239,7 +242,8 @@ impl<'a> Answer<'a> {
                 native.redacted = Some(data);
                 redacted(id)
             }
-            Piece::Call { id, name, at, input, json } => {
+            Piece::Call { id, name, at, input, json, signature } => {
+                self.sign(&mut native, signature);
                 return self.complete_call(Call::received(id, name, &json, input, at), native);
             }
             Piece::Ignored => return,
@@ -248,6 +252,14 @@ impl<'a> Answer<'a> {
             self.shown.push(block.id().clone());
         }
         self.thread.record_with(EventBody::BlockComplete { block }, Some(native));
+    }
+
+    /// What proves that a thought or a call is its model's own.
+    fn sign(&self, native: &mut Native, signature: String) {
+        if !signature.is_empty() {
+            native.signature = Some(signature);
+            native.api = Some(Api::of_model(&self.role.model)).filter(|api| *api != Api::Anthropic);
+        }
     }
 
     /// The input of a call is whole: shown now, kept from here on.

@@ -1,27 +1,21 @@
 //! Asks the model until it has answered, or it is plain that it will not.
 
-use std::time::Duration;
-
-use warren_domain::EventBody;
+use warren_domain::{EventBody, SystemSubtype, Usage};
 
 use super::{
     answer::{Answer, Reply},
     api::ApiError,
-    clock::now,
-    request::{self, Thinking},
+    block,
+    request::{self, Request, Thinking},
+    retry::Retries,
     role::Role,
     session::Agent,
     thread::Thread,
+    transcript::Native,
 };
 
-/// How often one request is sent before the turn fails.
-const MAX_ATTEMPTS: u32 = 6;
-
-/// Before the second attempt; twice as long before each further one.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-
-/// A provider may ask for hours; a person is waiting.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A request that is refused for its length is made shorter this often.
+const MAX_REFUSED: u32 = 8;
 
 /// Why there is no reply.
 pub(super) enum Stopped {
@@ -32,7 +26,8 @@ pub(super) enum Stopped {
 impl Agent {
     /// The model's next answer in a thread. A broken one is taken back and asked for again.
     pub(super) async fn ask(&self, thread: &Thread, role: &Role) -> Result<Reply, Stopped> {
-        let mut attempt = 1;
+        self.make_room(thread, role).await?;
+        let (mut retries, mut n_refused) = (Retries::default(), 0);
         loop {
             let thinking = if self.thinks.get() { Thinking::of_model(&role.model) } else { Thinking::Off };
             let mut answer = Answer::new(thread, role);
@@ -41,31 +36,45 @@ impl Agent {
                 () = self.control.interrupted() => None,
                 outcome = self.receive(&mut answer, thinking) => Some(outcome),
             };
-            self.spend(thread, &answer);
+            let spent = answer.usage();
+            self.charge(thread, &spent, Some(spent.total_tokens));
             let error = match outcome {
                 None => {
                     self.close_interrupted(thread, &answer.cut());
                     return Err(Stopped::Interrupted);
                 }
-                Some(Ok(())) => return Ok(answer.into_reply()),
+                Some(Ok(())) => {
+                    retries.succeeded(thread);
+                    return Ok(answer.into_reply());
+                }
                 Some(Err(error)) => error,
             };
             answer.discard("the answer broke off and was asked for again");
-            if error.is_about_thinking() && thinking != Thinking::Off {
+            if error.is_too_long() && n_refused < MAX_REFUSED {
+                self.make_room_after(thread, role, &error, n_refused).await?;
+                n_refused += 1;
+            } else if error.is_about_media() && leave_out_media(thread, &error) {
+            } else if error.is_about_thinking() && self.thinks.get() {
                 self.thinks.set(false);
-                continue;
+            } else {
+                retries.wait(self, thread, error).await?;
             }
-            if !error.is_passing() || attempt == MAX_ATTEMPTS {
-                return Err(Stopped::Failed(error));
-            }
-            self.pause(thread, &error, attempt).await?;
-            attempt += 1;
         }
     }
 
     async fn receive(&self, answer: &mut Answer<'_>, thinking: Thinking) -> Result<(), ApiError> {
-        let body = request::body(answer.role(), answer.thread().messages(), thinking);
-        let mut events = self.client.ask(answer.thread().id(), body).await?;
+        let (thread, role) = (answer.thread(), answer.role());
+        let request = Request {
+            model: &role.model,
+            system: &role.system,
+            messages: thread.messages(),
+            tools: role.schemas(),
+            thinking,
+            has_thoughts: self.thinks.get(),
+            max_output: self.windows.of(&role.model, request::max_output(&role.model)).max_output,
+            is_cached: true,
+        };
+        let mut events = self.client.ask(thread.id(), request).await?;
         while !answer.is_whole() {
             match events.next().await? {
                 Some(event) => answer.apply(event)?,
@@ -75,36 +84,30 @@ impl Agent {
         Ok(())
     }
 
-    async fn pause(&self, thread: &Thread, error: &ApiError, attempt: u32) -> Result<(), Stopped> {
-        let usual = FIRST_PAUSE * 2_u32.pow(attempt - 1);
-        let pause = error.retry_after().unwrap_or(usual).min(LONGEST_PAUSE);
-        let pause_ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-        thread.say(EventBody::Retrying {
-            attempt,
-            reason: error.to_string(),
-            next_at: Some(now().plus_millis(pause_ms)),
-        });
-        tokio::select! {
-            biased;
-            () = self.control.interrupted() => Err(Stopped::Interrupted),
-            () = tokio::time::sleep(pause) => Ok(()),
-        }
-    }
-
-    /// Adds what an answer cost, whole or not, and tells.
-    fn spend(&self, thread: &Thread, answer: &Answer<'_>) {
-        let spent = answer.usage();
+    /// Adds what an answer cost, whole or not, and reports it. `context_tokens`: how much of the window it filled.
+    pub(super) fn charge(&self, thread: &Thread, spent: &Usage, context_tokens: Option<u64>) {
         if spent.total_tokens == 0 {
             return;
         }
-        thread.spend(&spent);
+        thread.spend(spent);
         let mut usage = self.usage.borrow_mut();
-        usage.add(&spent);
+        usage.add(spent);
         thread.record(EventBody::MetadataUpdate {
             cost_usd: usage.cost_usd,
             usage: usage.clone(),
             model: spent.model.clone(),
-            context_tokens: Some(spent.total_tokens),
+            context_tokens,
         });
     }
+}
+
+/// Takes pictures and documents that the provider refuses out of what the model is told: else it would refuse every
+/// further request too. `false`: there are none.
+fn leave_out_media(thread: &Thread, error: &ApiError) -> bool {
+    let Some(compaction) = thread.without_media() else { return false };
+    let message = format!("Pictures and documents were left out: {error}");
+    let block = block::system(thread.unique("left-out"), SystemSubtype::Status, message);
+    let native = Native { compaction: Some(compaction), ..Native::default() };
+    thread.record_with(EventBody::BlockComplete { block }, Some(native));
+    true
 }

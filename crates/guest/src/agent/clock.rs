@@ -1,8 +1,25 @@
-//! The time, for the blocks.
+//! The time.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use warren_domain::Timestamp;
+
+/// The clock by which the agent waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    /// A second of waiting takes this fraction of a second: tests of long waits do not wait.
+    speed: u32,
+}
+
+impl Clock {
+    pub(super) fn new(speed: u32) -> Self {
+        Self { speed: speed.max(1) }
+    }
+
+    pub(super) async fn sleep(self, duration: Duration) {
+        tokio::time::sleep(duration / self.speed).await;
+    }
+}
 
 /// Now.
 #[expect(

@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Stdin},
     sync::{oneshot, watch},
@@ -24,10 +25,12 @@ pub(super) struct Prompt {
 }
 
 /// What a person answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Verdict {
     pub(super) decision: ApprovalDecision,
     pub(super) message: Option<String>,
+    /// To questions: by the question's text, what was chosen or written.
+    pub(super) answers: Option<Map<String, Value>>,
 }
 
 /// One line of stdin.
@@ -47,6 +50,8 @@ enum Line {
         decision: ApprovalDecision,
         #[serde(default)]
         message: Option<String>,
+        #[serde(default)]
+        answers: Option<Map<String, Value>>,
     },
     Interrupt,
 }
@@ -152,10 +157,11 @@ impl Control {
                     super::warn(format_args!("too many messages wait: `{message}` is passed over"));
                 }
             }
-            Ok(Line::Answer { key, decision, message }) => {
+            Ok(Line::Answer { key, decision, message, answers }) => {
                 let asked = self.asked.borrow_mut().remove(&key);
                 // Whoever asked may have been stopped meanwhile.
-                let is_heard = asked.is_some_and(|asked| asked.send(Verdict { decision, message }).is_ok());
+                let is_heard =
+                    asked.is_some_and(|asked| asked.send(Verdict { decision, message, answers }).is_ok());
                 if !is_heard {
                     super::warn(format_args!("nobody waits for the answer to `{key}`"));
                 }

@@ -11,11 +11,12 @@ use super::{
     ask::Stopped,
     block,
     clock::{elapsed_ms, now},
+    compact::Trigger,
     control::Prompt,
     role::Role,
     session::Agent,
     thread::Thread,
-    tools::{Call, Context, Output, shortened},
+    tools::{Call, Context, Output, Tool, shortened},
     transcript::Native,
 };
 
@@ -49,14 +50,17 @@ enum Next {
     Call(Vec<Call>),
     /// The answer was cut for its length.
     Continue,
+    /// The answer was cut because the window is full.
+    MakeRoom,
     End(End),
 }
 
 impl Agent {
     /// Works in a thread until the model has nothing more to do.
     pub(super) async fn converse(&self, thread: &Thread, role: &Role) -> End {
-        let mut n_continued = 0;
-        for _ in 0..self.max_turns {
+        let (mut n_continued, mut n_answers) = (0, 0);
+        while self.max_turns.is_none_or(|max| n_answers < max) {
+            n_answers += 1;
             if role.depth == 0 {
                 self.take_up_messages(thread);
             }
@@ -65,8 +69,7 @@ impl Agent {
             }
             let reply = match self.ask(thread, role).await {
                 Ok(reply) => reply,
-                Err(Stopped::Interrupted) => return interrupted(thread),
-                Err(Stopped::Failed(error)) => return End::failed(ErrorCode::LlmError, error.to_string()),
+                Err(stopped) => return stopped.into_end(thread),
             };
             match next(reply) {
                 Next::Call(calls) => self.run_calls(thread, role, calls).await,
@@ -75,7 +78,15 @@ impl Agent {
                     thread.note(CUT_SHORT.trim());
                     continue;
                 }
-                Next::Continue => {
+                Next::MakeRoom if n_continued < MAX_CONTINUED => {
+                    n_continued += 1;
+                    thread.note(CUT_SHORT.trim());
+                    match self.compact(thread, role, Trigger::Refused(n_continued)).await {
+                        Ok(_) => continue,
+                        Err(stopped) => return stopped.into_end(thread),
+                    }
+                }
+                Next::Continue | Next::MakeRoom => {
                     return End::failed(ErrorCode::LlmError, "the model's answer does not come to an end");
                 }
                 Next::End(End::Completed { .. }) if role.depth == 0 && self.control.has_waiting() => {}
@@ -86,7 +97,7 @@ impl Agent {
                 return interrupted(thread);
             }
         }
-        let message = format!("stopped after {} answers of the model in one turn", self.max_turns);
+        let message = format!("stopped after {n_answers} answers of the model in one turn");
         End::failed(ErrorCode::AgentError, message)
     }
 
@@ -118,8 +129,7 @@ impl Agent {
 
     /// Runs the calls of one answer: neighbours that may do so side by side, the others in order.
     async fn run_calls(&self, thread: &Thread, role: &Role, calls: Vec<Call>) {
-        let runs_beside =
-            |call: &Call| role.tool(&call.name).is_some_and(super::tools::Tool::runs_beside_others);
+        let runs_beside = |call: &Call| role.tool(&call.name).is_some_and(Tool::runs_beside_others);
         for batch in calls.chunk_by(|a, b| runs_beside(a) && runs_beside(b)) {
             if self.control.is_interrupted() {
                 self.close_interrupted(thread, batch);
@@ -152,8 +162,20 @@ impl Agent {
             thread.say(EventBody::TextDelta { block_id: block_id.clone(), delta: delta.to_owned() });
         };
         let context = Context { cwd: &self.cwd, control: &self.control, shells: &self.shells, live: &live };
-        let output = tool.run(call.input.clone(), &context).await;
+        let output = match tool {
+            Tool::Question => self.ask_person(thread, call).await,
+            tool => tool.run(call.input.clone(), &context).await,
+        };
         conclude(thread, call, output, Some(elapsed_ms(started)));
+    }
+}
+
+impl Stopped {
+    fn into_end(self, thread: &Thread) -> End {
+        match self {
+            Self::Interrupted => interrupted(thread),
+            Self::Failed(error) => End::failed(ErrorCode::LlmError, error.to_string()),
+        }
     }
 }
 
@@ -172,9 +194,7 @@ fn next(reply: Reply) -> Next {
         Some("refusal") => {
             Next::End(End::failed(ErrorCode::LlmError, "the model's provider declined to answer"))
         }
-        Some("model_context_window_exceeded") => {
-            Next::End(End::failed(ErrorCode::LlmError, "the conversation is too long for the model"))
-        }
+        Some("model_context_window_exceeded") => Next::MakeRoom,
         _ => Next::End(End::Completed { summary: reply.text }),
     }
 }
@@ -188,7 +208,8 @@ fn conclude(thread: &Thread, call: &Call, output: Output, took_ms: Option<u64>) 
         return thread.record(EventBody::BlockComplete { block });
     }
     let result = block::tool_result(&call.id, text, output.is_error, took_ms);
-    thread.record(EventBody::BlockComplete { block: result });
+    let native = (!output.media.is_empty()).then(|| Native { media: output.media, ..Native::default() });
+    thread.record_with(EventBody::BlockComplete { block: result }, native);
     thread.record(EventBody::BlockComplete { block: call.block(status) });
 }
 

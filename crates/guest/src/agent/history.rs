@@ -3,30 +3,57 @@
 //! The same fold serves a thread that is going on and one that is taken up again, so a resumed session sends the
 //! very bytes that the uninterrupted one would have sent.
 
+mod plan;
+mod render;
+mod shorten;
+
+pub(super) use plan::Kept;
+
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use warren_domain::{Block, BlockId, BlockStatus, Content, ContentPart, EventBody};
 
-use super::transcript::{Entry, Native};
+use super::{
+    transcript::{Entry, Native},
+    window::tokens_of,
+};
 
 /// What a call that never answered is given as an answer, since the API wants one for each.
 pub(super) const NO_RESULT: &str = "[stopped before this call finished; it may have had effects]";
 
+/// How a summary is handed to the model.
+const SUMMARY: &str = include_str!("prompts/summary.md");
+
 /// What the model is told of a thread so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct History {
-    items: Vec<Item>,
+    items: Vec<Placed>,
+    /// How many lines were folded.
+    n_lines: usize,
+    /// What the provider last said of the length, and how many items that was.
+    measured: Option<(usize, u64)>,
+    /// The window that a refusal taught, and the model whose it is.
+    window: Option<(String, u64)>,
 }
 
-#[derive(Debug)]
+/// Something the model is told, and the line it came from.
+#[derive(Debug, Clone)]
+struct Placed {
+    line: usize,
+    item: Item,
+}
+
+#[derive(Debug, Clone)]
 enum Item {
     /// Content of a user's message.
-    User(Vec<Value>),
+    User { content: Vec<Value>, is_note: bool },
     /// A piece of an answer.
     Said { block: BlockId, content: Value },
     /// What a call answered.
-    Result { tool_use_id: String, output: String, is_error: bool },
+    Result { tool_use_id: String, output: Value, is_error: bool },
+    /// Stands for what was left out.
+    Summary(String),
 }
 
 impl History {
@@ -37,24 +64,44 @@ impl History {
         match entry.event.as_ref().map(|draft| &draft.body) {
             Some(EventBody::BlockStart { block }) => self.begin(block, native),
             Some(EventBody::BlockComplete { block }) => self.complete(block, native),
-            Some(EventBody::BlockDiscarded { block_id, .. }) => {
-                self.items.retain(|item| !matches!(item, Item::Said { block, .. } if block == block_id));
+            Some(EventBody::BlockDiscarded { block_id, .. }) => self.discard(block_id),
+            Some(EventBody::MetadataUpdate { context_tokens: Some(tokens), .. }) => {
+                self.measured = Some((self.items.len(), *tokens));
             }
             _ => {}
         }
-        if let Some(note) = &native.note {
-            self.items.push(Item::User(vec![text(note)]));
+        if let Some(compaction) = &native.compaction {
+            self.compact(compaction);
         }
+        if let Some(note) = &native.note {
+            self.push(Item::User { content: vec![text(note)], is_note: true });
+        }
+        self.n_lines += 1;
+    }
+
+    /// About how many tokens a request takes. `fixed` are those of what comes before the messages.
+    pub(super) fn tokens(&self, fixed: u64) -> u64 {
+        let (n_measured, tokens) = self.measured.unwrap_or((0, fixed));
+        tokens + self.items.iter().skip(n_measured).map(|placed| placed.item.tokens()).sum::<u64>()
+    }
+
+    /// A model and its window, if a refusal taught it.
+    pub(super) fn window(&self) -> Option<&(String, u64)> {
+        self.window.as_ref()
     }
 
     /// The messages to send: roles alternate, every call has its result, and nothing in them is empty.
     pub(super) fn messages(&self) -> Vec<Value> {
         let mut messages = Messages::new(&self.items);
-        for item in &self.items {
+        for Placed { item, .. } in &self.items {
             match item {
-                Item::User(content) => {
+                Item::User { content, .. } => {
                     messages.answer_calls();
                     messages.push("user", content.clone());
+                }
+                Item::Summary(summary) => {
+                    messages.answer_calls();
+                    messages.push("user", vec![text(&SUMMARY.trim().replace("$SUMMARY", summary))]);
                 }
                 Item::Said { content, .. } => messages.push_said(content),
                 Item::Result { .. } => messages.answer_calls(),
@@ -71,52 +118,83 @@ impl History {
             _ => return,
         };
         let input = native.input.as_ref().unwrap_or(input);
-        let content = json!({"type": "tool_use", "id": id, "name": name, "input": input});
-        self.items.push(Item::Said { block: block.id().clone(), content });
+        let mut content = json!({"type": "tool_use", "id": id, "name": name, "input": input});
+        if let (Some(signature), Some(api)) = (&native.signature, native.api) {
+            content["signature"] = json!(signature);
+            content["api"] = json!(api);
+        }
+        self.push(Item::Said { block: block.id().clone(), content });
+    }
+
+    fn push(&mut self, item: Item) {
+        self.items.push(Placed { line: self.n_lines, item });
+    }
+
+    fn discard(&mut self, block_id: &BlockId) {
+        self.items.retain(|placed| !matches!(&placed.item, Item::Said { block, .. } if block == block_id));
     }
 
     fn complete(&mut self, block: &Block, native: &Native) {
         let said = |content| Item::Said { block: block.id().clone(), content };
         let item = match block {
             Block::UserMessage { content, .. } => {
-                Item::User(match native.input.as_ref().and_then(Value::as_str) {
+                let content = match native.input.as_ref().and_then(Value::as_str) {
                     Some(input) => vec![text(input)],
                     None => user_content(content),
-                })
+                };
+                Item::User { content, is_note: false }
             }
             Block::AssistantText { content, .. } if !content.trim().is_empty() => said(text(content)),
             Block::Thinking { content, .. } => match (&native.signature, &native.redacted) {
                 (_, Some(data)) => said(json!({"type": "redacted_thinking", "data": data})),
                 (Some(signature), None) => {
-                    said(json!({"type": "thinking", "thinking": content, "signature": signature}))
+                    let mut thought =
+                        json!({"type": "thinking", "thinking": content, "signature": signature});
+                    if let Some(api) = native.api {
+                        thought["api"] = json!(api);
+                    }
+                    said(thought)
                 }
                 (None, None) => return,
             },
-            Block::ToolResult { tool_use_id, output, is_error, .. } => result(tool_use_id, output, *is_error),
+            Block::ToolResult { tool_use_id, output, is_error, .. } => {
+                result(tool_use_id, output, &native.media, *is_error)
+            }
             Block::Subagent { tool_use_id: Some(id), output, status, .. } => {
-                result(id, output.as_ref().unwrap_or(&Value::Null), *status == BlockStatus::Error)
+                result(id, output.as_ref().unwrap_or(&Value::Null), &[], *status == BlockStatus::Error)
             }
             _ => return,
         };
-        self.items.push(item);
+        self.push(item);
+    }
+}
+
+impl Item {
+    fn tokens(&self) -> u64 {
+        match self {
+            Item::User { content, .. } => content.iter().map(tokens_of).sum(),
+            Item::Said { content, .. } => tokens_of(content),
+            Item::Result { output, .. } => tokens_of(output),
+            Item::Summary(summary) => tokens_of(&text(summary)),
+        }
     }
 }
 
 /// Messages under construction.
 struct Messages<'a> {
-    results: HashMap<&'a str, (&'a str, bool)>,
+    results: HashMap<&'a str, (&'a Value, bool)>,
     /// Calls that were said and not yet answered, in the order in which they were said.
     open: Vec<String>,
     done: Vec<(&'static str, Vec<Value>)>,
 }
 
 impl<'a> Messages<'a> {
-    fn new(items: &'a [Item]) -> Self {
-        let results = items.iter().filter_map(|item| match item {
+    fn new(items: &'a [Placed]) -> Self {
+        let results = items.iter().filter_map(|placed| match &placed.item {
             Item::Result { tool_use_id, output, is_error } => {
-                Some((tool_use_id.as_str(), (output.as_str(), *is_error)))
+                Some((tool_use_id.as_str(), (output, *is_error)))
             }
-            Item::User(_) | Item::Said { .. } => None,
+            Item::User { .. } | Item::Said { .. } | Item::Summary(_) => None,
         });
         Self { results: results.collect(), open: Vec::new(), done: Vec::new() }
     }
@@ -134,8 +212,9 @@ impl<'a> Messages<'a> {
             return;
         }
         let calls = std::mem::take(&mut self.open);
+        let none = Value::from(NO_RESULT);
         let answers = calls.iter().map(|id| {
-            let (output, is_error) = self.results.get(id.as_str()).copied().unwrap_or((NO_RESULT, true));
+            let (output, is_error) = self.results.get(id.as_str()).copied().unwrap_or((&none, true));
             json!({"type": "tool_result", "tool_use_id": id, "content": output, "is_error": is_error})
         });
         let answers = answers.collect();
@@ -175,8 +254,13 @@ pub(super) fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn result(tool_use_id: &str, output: &Value, is_error: bool) -> Item {
-    let output = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+fn result(tool_use_id: &str, output: &Value, media: &[Value], is_error: bool) -> Item {
+    let said = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+    let output = if media.is_empty() {
+        Value::String(said)
+    } else {
+        Value::Array(std::iter::once(text(&said)).chain(media.iter().cloned()).collect())
+    };
     Item::Result { tool_use_id: tool_use_id.to_owned(), output, is_error }
 }
 

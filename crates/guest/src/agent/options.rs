@@ -1,10 +1,10 @@
 //! What the agent is told when it is started.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
 use warren_domain::{IdError, SessionId};
 
-use super::permit::Permits;
+use super::{api::Api, permit::Permits};
 
 /// What the agent is told when it is started.
 pub(super) struct Options {
@@ -14,14 +14,16 @@ pub(super) struct Options {
     pub(super) model: String,
     /// Where the profile's files are.
     pub(super) instructions: PathBuf,
-    /// A thread that asked the model this often is running in circles.
-    pub(super) max_turns: u32,
+    /// The most answers of the model in one turn. `None`: budgets are the limit.
+    pub(super) max_turns: Option<u32>,
+    /// Windows of models, in tokens.
+    pub(super) windows: Vec<(String, u64)>,
+    /// Waits take so many times less than they should.
+    pub(super) clock_speed: u32,
     /// What it may do without asking a person.
     pub(super) permits: Permits,
-    /// Where the model is.
-    pub(super) base_url: String,
-    /// Sent with every call; the host knows the real one.
-    pub(super) api_key: String,
+    /// For each API that can be asked, where it is and what is sent as the key; the host knows the real one.
+    pub(super) endpoints: BTreeMap<Api, (String, String)>,
     /// Where transcripts are kept.
     pub(super) home: PathBuf,
     /// Where the tools work.
@@ -39,8 +41,10 @@ pub(super) enum OptionsError {
     Missing(&'static str),
     #[error("`--session` is not usable")]
     Session(#[source] IdError),
-    #[error("`--max-turns {0}` is not a number")]
-    MaxTurns(String),
+    #[error("`{0} {1}` is not a number")]
+    NotANumber(&'static str, String),
+    #[error("`--window {0}` is not a model and its tokens, as in `gpt-5=400000`")]
+    Window(String),
     #[error("`--permission-mode {0}` is neither `auto` nor `ask`")]
     PermissionMode(String),
     #[error("failed to find the working directory")]
@@ -54,6 +58,8 @@ struct Raw {
     model: Option<String>,
     instructions: Option<String>,
     max_turns: Option<String>,
+    clock_speed: Option<String>,
+    windows: Vec<String>,
     permission_mode: Option<String>,
 }
 
@@ -69,14 +75,12 @@ impl Options {
                 .map_err(OptionsError::Session)?,
             model: raw.model.ok_or(OptionsError::Missing("--model"))?,
             instructions: raw.instructions.unwrap_or_else(|| "/instructions".to_owned()).into(),
-            max_turns: match raw.max_turns {
-                Some(text) => text.parse().map_err(|_| OptionsError::MaxTurns(text))?,
-                None => 200,
-            },
+            max_turns: number("--max-turns", raw.max_turns)?,
+            windows: raw.windows.into_iter().map(window).collect::<Result<_, _>>()?,
+            clock_speed: number("--clock-speed", raw.clock_speed)?.unwrap_or(1),
             permits: permits(raw.permission_mode)?,
-            base_url: variable("ANTHROPIC_BASE_URL")?,
-            api_key: variable("ANTHROPIC_API_KEY")?,
-            home: variable("HOME")?.into(),
+            endpoints: endpoints()?,
+            home: variable("HOME").ok_or(OptionsError::Missing("HOME"))?.into(),
             cwd: std::env::current_dir().map_err(OptionsError::WorkingDirectory)?,
         })
     }
@@ -87,11 +91,17 @@ impl Raw {
         let mut raw = Self::default();
         while let Some(argument) = arguments.next() {
             let argument = argument.to_string_lossy().into_owned();
+            if argument == "--window" {
+                let value = arguments.next().ok_or(OptionsError::NoValue("--window"))?;
+                raw.windows.push(value.to_string_lossy().into_owned());
+                continue;
+            }
             let (name, slot) = match argument.as_str() {
                 "--session" => ("--session", &mut raw.session),
                 "--model" => ("--model", &mut raw.model),
                 "--instructions" => ("--instructions", &mut raw.instructions),
                 "--max-turns" => ("--max-turns", &mut raw.max_turns),
+                "--clock-speed" => ("--clock-speed", &mut raw.clock_speed),
                 "--permission-mode" => ("--permission-mode", &mut raw.permission_mode),
                 _ => return Err(OptionsError::UnknownArgument(argument)),
             };
@@ -112,6 +122,29 @@ fn permits(mode: Option<String>) -> Result<Permits, OptionsError> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place where this program reads its environment")]
-fn variable(name: &'static str) -> Result<String, OptionsError> {
-    std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or(OptionsError::Missing(name))
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The names are those that a person's own tools do not look for, but for the oldest.
+fn endpoints() -> Result<BTreeMap<Api, (String, String)>, OptionsError> {
+    let key = variable("ANTHROPIC_API_KEY").ok_or(OptionsError::Missing("ANTHROPIC_API_KEY"))?;
+    let names = [
+        (Api::Anthropic, "ANTHROPIC_BASE_URL"),
+        (Api::OpenAi, "WARREN_OPENAI_BASE_URL"),
+        (Api::Gemini, "WARREN_GEMINI_BASE_URL"),
+    ];
+    let of = |(api, name): (Api, &str)| Some((api, (variable(name)?, key.clone())));
+    let found: BTreeMap<_, _> = names.into_iter().filter_map(of).collect();
+    if found.is_empty() { Err(OptionsError::Missing("ANTHROPIC_BASE_URL")) } else { Ok(found) }
+}
+
+fn number(name: &'static str, text: Option<String>) -> Result<Option<u32>, OptionsError> {
+    text.map(|text| text.parse().map_err(|_| OptionsError::NotANumber(name, text))).transpose()
+}
+
+fn window(text: String) -> Result<(String, u64), OptionsError> {
+    let parsed =
+        text.rsplit_once('=').and_then(|(model, tokens)| Some((model.to_owned(), tokens.parse().ok()?)));
+    parsed.ok_or(OptionsError::Window(text))
 }

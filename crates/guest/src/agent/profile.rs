@@ -1,8 +1,12 @@
 //! What the agent is given: the files its adapter wrote for it.
 
-use std::{fmt::Write, fs, io, path::Path};
+use std::{
+    fmt::Write,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
-use warren_domain::{AgentProfile, Content, ProfileId, Subagent};
+use warren_domain::{AgentProfile, Content, ProfileId, Subagent, Timestamp};
 
 const SYSTEM: &str = include_str!("prompts/system.md");
 const SUBAGENT: &str = include_str!("prompts/subagent.md");
@@ -14,6 +18,13 @@ pub(super) struct Profile {
     instructions: Option<String>,
     /// Where skills can be read.
     skills: String,
+    surroundings: Surroundings,
+}
+
+/// Where and when the agent works.
+pub(super) struct Surroundings {
+    pub(super) cwd: PathBuf,
+    pub(super) at: Timestamp,
 }
 
 /// Why what the agent is given cannot be used.
@@ -27,7 +38,7 @@ pub(super) enum ProfileError {
 
 impl Profile {
     /// Reads what is in `directory`; files that are not there say nothing.
-    pub(super) fn read(directory: &Path) -> Result<Self, ProfileError> {
+    pub(super) fn read(directory: &Path, surroundings: Surroundings) -> Result<Self, ProfileError> {
         let path = directory.join("agent.json");
         let settings = match read(&path)? {
             Some(text) => serde_json::from_str(&text)
@@ -35,7 +46,8 @@ impl Profile {
             None => AgentProfile::empty(ProfileId::from("default")),
         };
         let instructions = read(&directory.join("INSTRUCTIONS.md"))?;
-        Ok(Self { settings, instructions, skills: directory.join("skills").display().to_string() })
+        let skills = directory.join("skills").display().to_string();
+        Ok(Self { settings, instructions, skills, surroundings })
     }
 
     /// What the agent is told before everything else.
@@ -69,6 +81,7 @@ impl Profile {
             prompt.push_str("\n\n");
         }
         prompt.push_str(base.trim());
+        prompt.push_str(&format!("\n\n{}", self.surroundings));
         if let Some(instructions) = &self.instructions {
             prompt.push_str("\n\n# Instructions\n\n");
             prompt.push_str(instructions.trim());
@@ -88,6 +101,18 @@ impl Profile {
     }
 }
 
+impl std::fmt::Display for Surroundings {
+    /// The date is written in a way that a replay on another day takes for the same.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+        write!(f, "# Here and now\n\n- You work in `{}`, on {os} ({arch}).", self.cwd.display())?;
+        match jiff::Timestamp::from_millisecond(self.at.as_millis()) {
+            Ok(at) => write!(f, "\n- Today is {} (UTC).", at.strftime("%A, %-d %B %Y")),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
 fn read(path: &Path) -> Result<Option<String>, ProfileError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -98,21 +123,30 @@ fn read(path: &Path) -> Result<Option<String>, ProfileError> {
 
 #[cfg(test)]
 mod tests {
-    use warren_domain::{Content, ProfileCommand};
+    use std::path::PathBuf;
 
-    use super::Profile;
+    use warren_domain::{Content, ProfileCommand, Timestamp};
+
+    use super::{Profile, Surroundings};
 
     fn profile(files: &[(&str, &str)]) -> Profile {
         let directory = tempfile::tempdir().expect("a directory");
         for (name, text) in files {
             std::fs::write(directory.path().join(name), text).expect("written");
         }
-        Profile::read(directory.path()).expect("readable")
+        let at = Timestamp::parse("2026-11-18T09:00:00.000Z").expect("a time");
+        let surroundings = Surroundings { cwd: PathBuf::from("/workspace"), at };
+        Profile::read(directory.path(), surroundings).expect("readable")
     }
 
     #[test]
     fn an_empty_directory_gives_the_agent_nothing_beyond_itself() {
-        assert_eq!(profile(&[]).system_prompt(), super::SYSTEM.trim());
+        let prompt = profile(&[]).system_prompt();
+        let (base, here) = prompt.split_once("\n\n# Here and now\n\n").expect("two parts");
+        assert_eq!(base, super::SYSTEM.trim());
+        let (place, day) = here.split_once('\n').expect("two lines");
+        assert!(place.starts_with("- You work in `/workspace`, on linux ("), "{place}");
+        assert_eq!(day, "- Today is Wednesday, 18 November 2026 (UTC).");
     }
 
     #[test]

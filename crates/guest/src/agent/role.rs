@@ -39,7 +39,8 @@ impl Role {
     pub(super) fn subagent(&self, profile: &Profile, subagent: &Subagent) -> Self {
         let depth = self.depth + 1;
         let mut tools = allowed(&self.tools, subagent.tools.as_deref());
-        tools.retain(|tool| *tool != Tool::Task || depth < MAX_DEPTH);
+        // A subagent reports to its caller, who may ask.
+        tools.retain(|tool| *tool != Tool::Question && (*tool != Tool::Task || depth < MAX_DEPTH));
         Self {
             model: subagent
                 .model

@@ -9,18 +9,21 @@ use std::{
 
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
-use warren_domain::{ConversationId, Conversations, ErrorCode, Usage};
+use warren_domain::{ConversationId, Conversations, ErrorCode, EventBody, SystemSubtype, Usage};
 
 use super::{
-    api::{Client, ClientError},
+    api::{Client, ClientError, Endpoint},
+    block,
+    clock::{Clock, now},
     control::{Control, Lines, Prompt},
     converse::End,
     options::Options,
     permit::Permits,
-    profile::{Profile, ProfileError},
+    profile::{Profile, ProfileError, Surroundings},
     role::Role,
     shells::Shells,
     thread::{Thread, Voice},
+    window::Windows,
 };
 
 /// Everything a turn needs. It has one thread of execution, hence cells.
@@ -30,7 +33,9 @@ pub(super) struct Agent {
     pub(super) profile: Profile,
     /// Where the tools work.
     pub(super) cwd: PathBuf,
-    pub(super) max_turns: u32,
+    pub(super) max_turns: Option<u32>,
+    pub(super) windows: Windows,
+    pub(super) clock: Clock,
     /// What it may do unasked.
     pub(super) permits: Permits,
     /// Runs its commands.
@@ -90,12 +95,17 @@ impl Agent {
     fn new(options: Options, control: Rc<Control>, voice: Rc<Voice>) -> Result<Self, StartError> {
         let directory = options.home.join(".warren/sessions").join(options.session.to_string());
         let n_opened = std::fs::read_dir(directory.join("subagents")).map_or(0, |files| files.count() as u64);
+        let surroundings = Surroundings { cwd: options.cwd.clone(), at: now() };
+        let endpoint = |(api, (url, key)): (_, (String, String))| Ok((api, Endpoint::new(&url, &key)?));
+        let endpoints: Result<_, ClientError> = options.endpoints.into_iter().map(endpoint).collect();
         Ok(Self {
-            client: Client::new(&options.base_url, &options.api_key).map_err(StartError::Client)?,
-            profile: Profile::read(&options.instructions).map_err(StartError::Profile)?,
+            client: Client::new(endpoints.map_err(StartError::Client)?),
+            profile: Profile::read(&options.instructions, surroundings).map_err(StartError::Profile)?,
             control,
             cwd: options.cwd,
             max_turns: options.max_turns,
+            windows: Windows::new(options.windows),
+            clock: Clock::new(options.clock_speed),
             permits: options.permits,
             shells: Shells::default(),
             usage: RefCell::default(),
@@ -120,8 +130,27 @@ impl Agent {
             }
         };
         self.take_up(&thread, prompt);
+        self.name_unused(&thread);
         let role = Role::main(&self.profile, &self.model);
         self.converse(&thread, &role).await
+    }
+
+    /// Names, once in a session, what the profile has and this agent does not use.
+    fn name_unused(&self, thread: &Thread) {
+        const ID: &str = "unused-mcp-servers";
+        let settings = &self.profile.settings;
+        let servers = settings.bundled_mcps.iter().chain(&settings.external_mcps);
+        let names: Vec<&str> = servers.map(|server| server.name.as_str()).collect();
+        if names.is_empty() || thread.has(ID) {
+            return;
+        }
+        let message = format!(
+            "The built-in agent does not use the MCP servers of this profile: {}. Claude Code, Gemini CLI, OpenCode and \
+             Codex do.",
+            names.join(", ")
+        );
+        let block = block::system(ID.to_owned(), SystemSubtype::Status, message);
+        thread.record(EventBody::BlockComplete { block });
     }
 
     /// A thread of the session, and what is kept of it.

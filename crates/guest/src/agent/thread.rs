@@ -13,8 +13,9 @@ use serde_json::Value;
 use warren_domain::{ConversationId, Conversations, Draft, EventBody, Usage};
 
 use super::{
+    compaction::Compaction,
     control::Control,
-    history::History,
+    history::{History, Kept},
     transcript::{Entry, Native, Transcript},
 };
 
@@ -130,6 +131,54 @@ impl Thread {
     /// The thread as the model is told it.
     pub(super) fn messages(&self) -> Vec<Value> {
         self.state.borrow().history.messages()
+    }
+
+    /// About how many tokens a request takes; `fixed` are those before the messages.
+    pub(super) fn tokens(&self, fixed: u64) -> u64 {
+        self.state.borrow().history.tokens(fixed)
+    }
+
+    /// The same after a compaction.
+    pub(super) fn tokens_after(&self, compaction: &Compaction, fixed: u64) -> u64 {
+        let mut history = self.state.borrow().history.clone();
+        let native = Native { compaction: Some(compaction.clone()), ..Native::default() };
+        history.apply(&Entry { event: None, native: Some(native) });
+        history.tokens(fixed)
+    }
+
+    /// What a compaction to about a third of `limit` keeps.
+    pub(super) fn plan(&self, limit: u64, pressure: u32) -> Option<Compaction> {
+        self.state.borrow().history.plan(limit, pressure)
+    }
+
+    /// A compaction that keeps all but pictures and documents. `None`: there are none.
+    pub(super) fn without_media(&self) -> Option<Compaction> {
+        self.state.borrow().history.without_media()
+    }
+
+    /// How much a compaction keeps.
+    pub(super) fn kept(&self, compaction: &Compaction) -> Kept {
+        self.state.borrow().history.kept(compaction)
+    }
+
+    /// What a compaction leaves out, as a text: an earlier summary, and what was said since.
+    pub(super) fn told(
+        &self,
+        compaction: &Compaction,
+        max_bytes: usize,
+        n_shorter: u32,
+    ) -> (Option<String>, String) {
+        self.state.borrow().history.told(compaction, max_bytes, n_shorter)
+    }
+
+    /// What the person said in what a compaction leaves out.
+    pub(super) fn said_by_person(&self, compaction: &Compaction) -> String {
+        self.state.borrow().history.said_by_person(compaction)
+    }
+
+    /// A model, and its window, if an earlier refusal taught it.
+    pub(super) fn learned_window(&self) -> Option<(String, u64)> {
+        self.state.borrow().history.window().cloned()
     }
 
     /// Whether a block or a message of this id is in the thread.

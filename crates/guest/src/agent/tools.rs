@@ -8,6 +8,7 @@ mod edit;
 mod files;
 mod glob;
 mod grep;
+mod look;
 mod read;
 mod todo;
 mod walk;
@@ -35,6 +36,7 @@ pub(super) enum Tool {
     Grep,
     Todo,
     Task,
+    Question,
 }
 
 /// What a tool answers.
@@ -42,6 +44,8 @@ pub(super) enum Tool {
 pub(super) struct Output {
     pub(super) text: String,
     pub(super) is_error: bool,
+    /// Pictures and documents for the model, as content of a message.
+    pub(super) media: Vec<Value>,
 }
 
 /// Where and for whom a tool works.
@@ -55,11 +59,20 @@ pub(super) struct Context<'a> {
 }
 
 /// A tool that reads or writes files and is done at once.
-type FileTool = fn(&Path, Value) -> Result<String, String>;
+type FileTool = fn(&Path, Value) -> Output;
 
 impl Tool {
-    pub(super) const ALL: &'static [Tool] =
-        &[Tool::Bash, Tool::Read, Tool::Write, Tool::Edit, Tool::Glob, Tool::Grep, Tool::Todo, Tool::Task];
+    pub(super) const ALL: &'static [Tool] = &[
+        Tool::Bash,
+        Tool::Read,
+        Tool::Write,
+        Tool::Edit,
+        Tool::Glob,
+        Tool::Grep,
+        Tool::Todo,
+        Tool::Task,
+        Tool::Question,
+    ];
 
     /// Its name as the model knows it.
     pub(super) fn name(self) -> &'static str {
@@ -72,6 +85,7 @@ impl Tool {
             Tool::Grep => "grep",
             Tool::Todo => "todo",
             Tool::Task => "task",
+            Tool::Question => "question",
         }
     }
 
@@ -83,6 +97,7 @@ impl Tool {
                 Tool::Todo => name == "todowrite",
                 Tool::Task => name == "agent",
                 Tool::Edit => name == "multiedit",
+                Tool::Question => name == "askuserquestion",
                 _ => false,
             }
     }
@@ -97,7 +112,7 @@ impl Tool {
         match self {
             Tool::Bash | Tool::Write | Tool::Edit => true,
             // What a subagent does in its task is asked for call by call.
-            Tool::Read | Tool::Glob | Tool::Grep | Tool::Todo | Tool::Task => false,
+            Tool::Read | Tool::Glob | Tool::Grep | Tool::Todo | Tool::Task | Tool::Question => false,
         }
     }
 
@@ -117,6 +132,7 @@ impl Tool {
             Tool::Grep => include_str!("tools/schemas/grep.json"),
             Tool::Todo => include_str!("tools/schemas/todo.json"),
             Tool::Task => include_str!("tools/schemas/task.json"),
+            Tool::Question => include_str!("tools/schemas/question.json"),
         };
         let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
         if self == Tool::Task {
@@ -127,18 +143,23 @@ impl Tool {
         schema
     }
 
-    /// Carries out a call. Tasks are the session's affair.
+    /// Runs a call. Tasks and questions are the session's affair.
     pub(super) async fn run(self, input: Value, context: &Context<'_>) -> Output {
         match self {
             Tool::Bash => bash::run(input, context).await,
             Tool::Read => interruptible(read::run, input, context).await,
-            Tool::Glob => interruptible(glob::run, input, context).await,
-            Tool::Grep => interruptible(grep::run, input, context).await,
+            Tool::Glob => interruptible(|cwd, input| glob::run(cwd, input).into(), input, context).await,
+            Tool::Grep => interruptible(|cwd, input| grep::run(cwd, input).into(), input, context).await,
             // A file must not be left half written, and none takes long.
-            Tool::Write => blocking(write::run, input, context.cwd.to_owned()).await,
-            Tool::Edit => blocking(edit::run, input, context.cwd.to_owned()).await,
+            Tool::Write => {
+                blocking(|cwd, input| write::run(cwd, input).into(), input, context.cwd.to_owned()).await
+            }
+            Tool::Edit => {
+                blocking(|cwd, input| edit::run(cwd, input).into(), input, context.cwd.to_owned()).await
+            }
             Tool::Todo => Output::from(todo::run(input)),
             Tool::Task => Output::failed("a task cannot be run as a plain tool"),
+            Tool::Question => Output::failed("a question cannot be run as a plain tool"),
         }
     }
 }
@@ -148,15 +169,15 @@ impl Output {
     pub(super) const INTERRUPTED: &'static str = "[interrupted]";
 
     pub(super) fn failed(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_error: true }
+        Self { text: text.into(), is_error: true, media: Vec::new() }
     }
 }
 
 impl From<Result<String, String>> for Output {
     fn from(result: Result<String, String>) -> Self {
         match result {
-            Ok(text) => Self { text, is_error: false },
-            Err(text) => Self { text, is_error: true },
+            Ok(text) => Self { text, is_error: false, media: Vec::new() },
+            Err(text) => Self::failed(text),
         }
     }
 }
@@ -171,7 +192,7 @@ async fn interruptible(tool: FileTool, input: Value, context: &Context<'_>) -> O
 
 async fn blocking(tool: FileTool, input: Value, cwd: PathBuf) -> Output {
     let done = tokio::task::spawn_blocking(move || tool(&cwd, input)).await;
-    Output::from(done.unwrap_or_else(|error| Err(format!("the tool broke: {error}"))))
+    done.unwrap_or_else(|error| Output::failed(format!("the tool broke: {error}")))
 }
 
 /// The input of a tool, or what is wrong with it in words the model can act on.

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use warren_domain::Draft;
 
+use super::{api::Api, compaction::Compaction};
+
 /// One line of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entry {
@@ -28,9 +30,12 @@ pub(super) struct Native {
     /// The answer a block came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message_id: Option<String>,
-    /// Proves to the provider that a thought is its own; without it the thought cannot be sent back.
+    /// Proves to the provider that a thought or a call is its model's own; without it a thought cannot be sent back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) signature: Option<String>,
+    /// The provider whose signature it is; Anthropic where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) api: Option<Api>,
     /// A thought that the provider shows to nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) redacted: Option<String>,
@@ -40,6 +45,12 @@ pub(super) struct Native {
     /// Something the model is told and people are not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
+    /// Pictures and documents of a tool's result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) media: Vec<Value>,
+    /// From here on the model knows only this of what was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) compaction: Option<Compaction>,
     /// On a subagent's first line: how many were opened before it in this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) opened: Option<u64>,

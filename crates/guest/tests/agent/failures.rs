@@ -1,7 +1,7 @@
 //! A provider that does not do what it should.
 
 use serde_json::{Value, json};
-use warren_domain::EventBody;
+use warren_domain::{Block, EventBody};
 
 use crate::{
     model::{Answer, Model, Reply, Step},
@@ -74,7 +74,7 @@ fn an_answer_that_breaks_off_is_taken_back_and_asked_for_again() {
 fn a_provider_that_never_recovers_fails_the_turn_with_its_own_words() {
     let place = Place::new();
     let model =
-        Model::start((0..6).map(|_| Step::to("hi", Reply::refusal(529, "overloaded_error", "Overloaded"))));
+        Model::start((0..12).map(|_| Step::to("hi", Reply::refusal(529, "overloaded_error", "Overloaded"))));
     let done = place.prompt(&model, "m", "hi").finish();
     model.assert_done();
     let message = "the model's provider answered 529: Overloaded";
@@ -151,9 +151,67 @@ fn an_agent_that_runs_in_circles_is_stopped() {
     let place = Place::new();
     let again =
         |n: usize| Answer::new(&format!("a{n}")).call(&format!("t{n}"), "todo", &json!({"todos": []}));
-    let model = Model::start((0..20).map(|n| Step::to("", again(n))));
-    let done = place.prompt(&model, "m", "go").finish();
+    let model = Model::start((0..3).map(|n| Step::to("", again(n))));
+    let done = place.prompt_with(&model, &["--max-turns", "3"], "m", "go").finish();
     model.assert_done();
     assert_eq!(done.end["code"], "AGENT_ERROR");
-    assert_eq!(done.end["message"], "stopped after 20 answers of the model in one turn");
+    assert_eq!(done.end["message"], "stopped after 3 answers of the model in one turn");
+}
+
+#[test]
+fn turn_of_more_than_two_hundred_answers_comes_to_its_end() {
+    let place = Place::new();
+    let again =
+        |n: usize| Answer::new(&format!("a{n}")).call(&format!("t{n}"), "todo", &json!({"todos": []}));
+    let steps = (0..220).map(|n| Step::to("", again(n)));
+    let model = Model::start(steps.chain([Step::to("", Answer::new("end").text("Done."))]));
+    let done = place.prompt(&model, "m", "go").finish();
+    model.assert_done();
+    assert_eq!(done.end, json!({"outcome": "completed", "summary": "Done."}));
+}
+
+fn notices(place: &Place) -> Vec<String> {
+    let blocks = place.blocks();
+    let blocks = blocks.as_array().expect("blocks").iter().filter(|block| block["type"] == "system");
+    blocks.map(|block| block["message"].as_str().expect("a message").to_owned()).collect()
+}
+
+#[test]
+fn overload_that_lasts_is_shown_in_the_conversation_and_outlasted() {
+    let place = Place::new();
+    let refused = (0..7).map(|_| Step::to("hi", Reply::refusal(529, "overloaded_error", "Overloaded")));
+    let model = Model::start(refused.chain([Step::to("hi", Answer::new("a").text("Hello"))]));
+    let done = place.prompt(&model, "m", "hi").finish();
+    model.assert_done();
+    assert_eq!(done.end, json!({"outcome": "completed", "summary": "Hello"}));
+    let shown: Vec<String> = done
+        .drafts
+        .iter()
+        .filter_map(|draft| match &draft.body {
+            EventBody::BlockComplete { block: Block::System { message, .. } } => Some(message.clone()),
+            _ => None,
+        })
+        .collect();
+    assert!(
+        shown[0].starts_with("The provider is overloaded; next try in ") && shown[0].ends_with(" s (try 5)")
+    );
+    assert_eq!(shown.len(), 5, "one for each of the tries 5 to 8, and the end: {shown:?}");
+    assert_eq!(
+        notices(&place),
+        ["The provider was not available for a while; it answered at try 8"],
+        "one block, which changes"
+    );
+}
+
+#[test]
+fn interrupt_ends_the_wait_for_an_overloaded_provider() {
+    let place = Place::new();
+    let body = json!({"error": {"message": "Overloaded"}});
+    let refusal = Reply::Refusal { status: 503, headers: "retry-after: 600\r\n", body };
+    let model = Model::start([Step::to("hi", refusal)]);
+    let mut run = place.prompt_with(&model, &["--clock-speed", "1"], "m", "hi");
+    run.wait_for(|line| line["type"] == "retrying");
+    run.interrupt();
+    let done = run.finish();
+    assert_eq!(done.end, json!({"outcome": "interrupted"}));
 }

@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 mod failures;
+mod fullness;
 mod interrupts;
 mod model;
 mod permits;

@@ -20,9 +20,14 @@ pub(crate) struct Model {
     state: Arc<State>,
 }
 
+/// Answers a request by what is in it.
+type Mind = Box<dyn Fn(&Value) -> Reply + Send + Sync>;
+
 #[derive(Default)]
 struct State {
     steps: Mutex<Vec<Step>>,
+    /// Answers what no step is for.
+    mind: Option<Mind>,
     requests: Mutex<Vec<Value>>,
     problems: Mutex<Vec<String>>,
     is_over: AtomicBool,
@@ -57,9 +62,18 @@ pub(crate) struct Answer {
 
 impl Model {
     pub(crate) fn start(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self::serve(State { steps: Mutex::new(steps.into_iter().collect()), ..State::default() })
+    }
+
+    /// A model that answers every request by what is in it.
+    pub(crate) fn thinking(mind: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
+        Self::serve(State { mind: Some(Box::new(mind)), ..State::default() })
+    }
+
+    fn serve(state: State) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let state = Arc::new(State { steps: Mutex::new(steps.into_iter().collect()), ..State::default() });
+        let state = Arc::new(state);
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -121,12 +135,13 @@ impl State {
         if let Err(problem) = check_messages(&body["messages"]) {
             self.problems.lock().expect("not poisoned").push(format!("{problem}: {}", body["messages"]));
         }
-        self.requests.lock().expect("not poisoned").push(body);
+        self.requests.lock().expect("not poisoned").push(body.clone());
         let reply = {
             let mut steps = self.steps.lock().expect("not poisoned");
             let found = steps.iter().position(|step| last.to_string().contains(&step.asked));
             found.map(|place| steps.remove(place).reply)
         };
+        let reply = reply.or_else(|| self.mind.as_ref().map(|mind| mind(&body)));
         let Some(reply) = reply else {
             self.problems.lock().expect("not poisoned").push(last.to_string());
             return respond_error(&mut stream, 400, "", &json!({"error": {"message": "not in the script"}}));
@@ -268,6 +283,12 @@ impl Answer {
             "usage": {"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": 5}});
         let events = vec![json!({"type": "message_start", "message": message}), json!({"type": "ping"})];
         Self { events, n_blocks: 0, stop_reason: "end_turn" }
+    }
+
+    /// The request was so many tokens long.
+    pub(crate) fn measured(mut self, tokens: usize) -> Self {
+        self.events[0]["message"]["usage"]["input_tokens"] = json!(tokens);
+        self
     }
 
     pub(crate) fn thinking(self, thinking: &str) -> Self {

@@ -148,3 +148,66 @@ fn an_answer_to_what_nobody_asked_is_passed_over() {
     assert!(done.stderr.contains("nobody waits for the answer to `t9`"), "{}", done.stderr);
     assert!(!place.workspace("never").exists());
 }
+
+fn question() -> Value {
+    let options = json!([{"label": "Teal", "description": "Calm"}, {"label": "Orange"}]);
+    json!({"questions": [{"question": "Which colour?", "header": "Colour", "options": options}]})
+}
+
+#[test]
+fn question_waits_for_the_person_and_their_answer_reaches_the_model() {
+    for asks_first in [false, true] {
+        let place = Place::new();
+        let model = Model::start([
+            Step::to("go", Answer::new("a").call("t1", "question", &question())),
+            Step::to("Which colour? → Teal", Answer::new("b").text("Teal it is.")),
+        ]);
+        let mut run =
+            if asks_first { place.prompt_asking(&model, "go", &[]) } else { place.prompt(&model, "m", "go") };
+        let asked = run.wait_for(|line| line["type"] == "question_asked");
+        let expected = json!({"question": "Which colour?", "header": "Colour", "multiSelect": false,
+            "options": [{"label": "Teal", "description": "Calm"}, {"label": "Orange"}]});
+        assert_eq!((&asked["title"], &asked["questions"]), (&json!("Which colour?"), &json!([expected])));
+        let answers = json!({"Which colour?": "Teal"});
+        run.tell(&json!({"type": "answer", "key": "t1", "decision": "allow", "answers": answers}));
+        let done = run.finish();
+        model.assert_done();
+        assert_eq!(done.end["summary"], "Teal it is.");
+        place.record("question");
+    }
+}
+
+#[test]
+fn question_ends_with_an_interrupt_or_when_nobody_can_answer() {
+    let place = Place::new();
+    let model = Model::start([
+        Step::to("go", Answer::new("a").call("t1", "question", &question())),
+        Step::to("on", Answer::new("b").call("t2", "question", &question())),
+        Step::to("does not answer", Answer::new("c").text("I chose teal.")),
+    ]);
+    let mut run = place.prompt(&model, "m1", "go");
+    run.wait_for(|line| line["type"] == "question_asked");
+    run.interrupt();
+    let done = run.finish();
+    assert_eq!(done.end, json!({"outcome": "interrupted"}));
+    assert_eq!(done.asides[1], json!({"type": "approval_withdrawn", "key": "t1"}));
+    let mut run = place.prompt(&model, "m2", "on");
+    run.hang_up();
+    assert_eq!(run.finish().end["summary"], "I chose teal.");
+    model.assert_done();
+}
+
+#[test]
+fn subagent_asks_its_caller_and_not_the_person() {
+    let place = Place::new();
+    let model = Model::start([
+        Step::to("go", Answer::new("a").call("t1", "task", &json!({"description": "d", "prompt": "work"}))),
+        Step::to("work", Answer::new("b").text("Done.")),
+        Step::to("tool_result", Answer::new("c").text("Done.")),
+    ]);
+    place.prompt(&model, "m", "go").finish();
+    let has_question = |request: &Value| {
+        request["tools"].as_array().expect("tools").iter().any(|tool| tool["name"] == "question")
+    };
+    assert_eq!(model.requests().iter().map(has_question).collect::<Vec<_>>(), [true, false, true]);
+}

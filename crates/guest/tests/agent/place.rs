@@ -90,7 +90,7 @@ impl Place {
 
     fn start_as(&self, model: &Model, name: &str, more: &[&str]) -> Run<'_> {
         let mut child = Command::new(env!("CARGO_BIN_EXE_warren-guest"))
-            .args(["agent", "--session", SESSION, "--model", name, "--max-turns", "20", "--instructions"])
+            .args(["agent", "--session", SESSION, "--model", name, "--clock-speed", "1000", "--instructions"])
             .arg(self.root.path().join("instructions"))
             .args(more)
             .current_dir(self.workspace(""))
@@ -135,6 +135,13 @@ impl Place {
     pub(crate) fn prompt_as(&self, model: &Model, name: &str, text: &str) -> Run<'_> {
         let mut run = self.start_as(model, name, &[]);
         run.tell(&json!({"type": "prompt", "message": "m", "content": text}));
+        run
+    }
+
+    /// Starts the agent with further arguments and a prompt.
+    pub(crate) fn prompt_with(&self, model: &Model, more: &[&str], message: &str, text: &str) -> Run<'_> {
+        let mut run = self.start_as(model, "scripted-1", more);
+        run.tell(&json!({"type": "prompt", "message": message, "content": text}));
         run
     }
 
@@ -304,7 +311,10 @@ impl Run<'_> {
         let value: Value = serde_json::from_str(&line).expect("lines are JSON");
         if value["type"] == "turn_ended" {
             self.end = Some(value.clone());
-        } else if matches!(value["type"].as_str(), Some("approval_asked" | "approval_withdrawn")) {
+        } else if matches!(
+            value["type"].as_str(),
+            Some("approval_asked" | "question_asked" | "approval_withdrawn")
+        ) {
             self.asides.push(value.clone());
         } else {
             let draft: Draft = serde_json::from_str(&line).expect("a draft");

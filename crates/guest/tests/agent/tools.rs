@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use warren_domain::EventBody;
 
 use crate::{
-    model::{Answer, Model, Step},
+    model::{Answer, Model, Reply, Step},
     place::{Done, Place},
 };
 
@@ -275,4 +275,67 @@ fn command_that_kills_what_runs_it_fails_alone() {
     let lost = "before\n\n[lost the command: the process that ran it was killed]";
     assert_eq!(result(&place, "t1"), (lost.to_owned(), true));
     assert_eq!(result(&place, "t2"), ("after\n".to_owned(), false));
+}
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and some pixels";
+
+#[test]
+fn pictures_and_documents_are_shown_to_the_model() {
+    for (bytes, media_type, kind) in [
+        (PNG, "image/png", "image"),
+        (b"\xff\xd8\xff\xe0 pixels", "image/jpeg", "image"),
+        (b"GIF89a pixels", "image/gif", "image"),
+        (b"RIFF\x10\0\0\0WEBPVP8 ", "image/webp", "image"),
+        (b"%PDF-1.7 pages", "application/pdf", "document"),
+    ] {
+        let place = Place::new();
+        std::fs::write(place.workspace("seen"), bytes).expect("written");
+        let model = Model::start([
+            Step::to("go", Answer::new("a").call("t1", "read", &json!({"path": "seen"}))),
+            Step::to("tool_result", Answer::new("b").text("I see.")),
+            Step::to("again", Answer::new("c").text("Still.")),
+        ]);
+        place.prompt(&model, "m", "go").finish();
+        let content = model.messages(1)[2]["content"][0]["content"].clone();
+        let source = &content[1]["source"];
+        assert_eq!((&content[1]["type"], &source["media_type"]), (&json!(kind), &json!(media_type)));
+        let data = base64::Engine::decode(
+            &base64::engine::general_purpose::STANDARD,
+            source["data"].as_str().expect("data"),
+        );
+        assert_eq!(data.expect("Base64"), bytes);
+        // The next process remembers what was seen.
+        place.prompt(&model, "m2", "again").finish();
+        assert_eq!(model.messages(2)[2]["content"][0]["content"], content);
+    }
+}
+
+#[test]
+fn picture_that_is_too_large_is_refused_with_a_way_out() {
+    let place = Place::new();
+    let large = [PNG, &vec![0; 4_000_000]].concat();
+    std::fs::write(place.workspace("large.png"), large).expect("written");
+    let model = Model::start([
+        Step::to("go", Answer::new("a").call("t1", "read", &json!({"path": "large.png"}))),
+        Step::to("make a smaller copy", Answer::new("b").text("I will.")),
+    ]);
+    place.prompt(&model, "m", "go").finish();
+    model.assert_done();
+}
+
+#[test]
+fn picture_that_the_provider_refuses_is_left_out_and_the_session_goes_on() {
+    let place = Place::new();
+    std::fs::write(place.workspace("broken.png"), PNG).expect("written");
+    let model = Model::start([
+        Step::to("go", Answer::new("a").call("t1", "read", &json!({"path": "broken.png"}))),
+        Step::to("base64", Reply::refusal(400, "invalid_request_error", "Could not process image")),
+        Step::to("left out", Answer::new("b").text("It is broken.")),
+        Step::to("on", Answer::new("c").text("Yes.")),
+    ]);
+    let done = place.prompt(&model, "m", "go").finish();
+    assert_eq!(done.end["summary"], "It is broken.");
+    assert!(place.blocks().to_string().contains("Pictures and documents were left out: "));
+    assert_eq!(place.prompt(&model, "m2", "on").finish().end["summary"], "Yes.");
+    model.assert_done();
 }

@@ -214,3 +214,26 @@ fn what_the_provider_does_not_show_goes_back_to_it_all_the_same() {
     assert_eq!(model.messages(1)[1]["content"][0], redacted);
     assert!(!place.blocks().to_string().contains("secret"));
 }
+
+#[test]
+fn mcp_servers_that_are_not_used_are_named_once_in_a_session() {
+    let place = Place::new();
+    place.instruct(
+        "agent.json",
+        r#"{"externalMCPs": [{"name": "weather", "url": "https://weather.example"}]}"#,
+    );
+    let model = Model::start([
+        Step::to("one", Answer::new("a").text("One.")),
+        Step::to("two", Answer::new("b").text("Two.")),
+    ]);
+    for word in ["one", "two"] {
+        place.prompt(&model, word, word).finish();
+    }
+    let blocks = place.blocks();
+    let notices: Vec<&Value> =
+        blocks.as_array().expect("blocks").iter().filter(|block| block["type"] == "system").collect();
+    assert_eq!(notices.len(), 1, "{notices:#?}");
+    assert!(
+        notices[0]["message"].as_str().expect("a message").contains("MCP servers of this profile: weather.")
+    );
+}

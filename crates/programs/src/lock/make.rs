@@ -41,39 +41,64 @@ pub async fn lock_file(agent: &Agent, registry: &str) -> Result<LockFile, LockEr
 
 async fn lock(agent: &Agent, registry: &str) -> Result<Lock, InstallError> {
     let registry = Registry::new(registry, Plain::LoopbackOnly)?;
-    let id = PackageId { name: agent.package.to_owned(), version: agent.version.to_owned() };
+    lock_of_version(agent, agent.version, &Platform::ALL, &registry).await
+}
+
+/// Makes the lock file of any version of an agent, for these kinds of machines.
+pub(crate) async fn lock_of_version(
+    agent: &Agent,
+    version: &str,
+    platforms: &[Platform],
+    registry: &Registry,
+) -> Result<Lock, InstallError> {
+    let id = PackageId { name: agent.package.to_owned(), version: version.to_owned() };
     let main = registry.describe(&id).await?;
+    let id = main.id.clone();
+    let mut is_script = matches!(agent.program, Program::Node { .. });
     // By the name under which the agent knows them.
     let mut ids: BTreeMap<String, PackageId> = BTreeMap::new();
-    for platform in Platform::ALL {
-        for (name, _) in wanted(agent, &platform, |name| main.optional.contains_key(name))? {
+    for platform in platforms {
+        let parts = match wanted(agent, platform, |name| main.optional.contains_key(name)) {
+            // Some versions have no native program: their package is one for node, or brings all platforms along.
+            Err(InstallError::Platform { .. }) if !main.bin.is_empty() => {
+                is_script = true;
+                Vec::new()
+            }
+            parts => parts?,
+        };
+        for (name, _) in parts {
             let version = main.optional.get(&name).map(String::as_str).unwrap_or_default();
             let problem = "it names no exact version of an optional dependency";
             let dependency = PackageId::of_dependency(&name, version)
                 .ok_or_else(|| InstallError::Document { package: main.id.to_string(), problem })?;
             ids.insert(name, dependency);
         }
-        ids.extend(companions(agent, &platform).map(|id| (id.name.clone(), id)));
+        ids.extend(companions(agent, platform).map(|id| (id.name.clone(), id)));
     }
-    if matches!(agent.program, Program::Node { .. }) {
+    if is_script {
         ids.insert(id.name.clone(), id.clone());
     }
     let root = Locked { dependencies: BTreeMap::from([(id.name, id.version)]), ..Locked::default() };
     let mut packages = BTreeMap::from([(String::new(), root)]);
     for (known_as, id) in ids {
-        let integrity = match registry.describe(&id).await {
-            Ok(described) => Some(described.integrity.to_string()),
-            // A platform that the agent's authors have not published. It stays without a hash: nothing is installed there.
-            Err(InstallError::NotFound { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        let locked = Locked {
-            name: Some(id.name).filter(|name| *name != known_as),
-            version: Some(id.version),
-            integrity,
-            ..Locked::default()
-        };
+        let locked = locked(&known_as, id, registry).await?;
         packages.insert(format!("{NODE_MODULES}{known_as}"), locked);
     }
     Ok(Lock { name: agent.name.to_owned(), format: 3, packages })
+}
+
+async fn locked(known_as: &str, id: PackageId, registry: &Registry) -> Result<Locked, InstallError> {
+    let (integrity, bin) = match registry.describe(&id).await {
+        Ok(described) => (Some(described.integrity.to_string()), described.bin),
+        // A platform that the agent's authors have not published. It stays without a hash: nothing is installed there.
+        Err(InstallError::NotFound { .. }) => (None, BTreeMap::new()),
+        Err(error) => return Err(error),
+    };
+    Ok(Locked {
+        name: Some(id.name).filter(|name| *name != known_as),
+        version: Some(id.version),
+        integrity,
+        bin,
+        ..Locked::default()
+    })
 }

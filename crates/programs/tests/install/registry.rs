@@ -91,6 +91,21 @@ impl Registry {
         self.releases().insert(format!("{name}/{version}"), release);
     }
 
+    /// Changes what is said about a package.
+    pub(crate) fn describe(&self, name: &str, version: &str, change: impl FnOnce(&mut serde_json::Value)) {
+        self.change(name, version, |release| {
+            let mut document = serde_json::from_str(&release.document).expect("JSON");
+            change(&mut document);
+            release.document = document.to_string();
+        });
+    }
+
+    /// Gives a version another name.
+    pub(crate) fn tag(&self, name: &str, tag: &str, version: &str) {
+        let release = self.releases().get(&format!("{name}/{version}")).cloned().expect("published");
+        self.releases().insert(format!("{name}/{tag}"), release);
+    }
+
     /// Says that a tarball is elsewhere.
     pub(crate) fn move_tarball(&self, name: &str, version: &str, url: &str) {
         let here = format!("{}/tarballs/{name}/{version}", self.url);

@@ -8,15 +8,15 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{
-    BlobHash, Block, BlockId, ConversationId, Conversations, Item, ItemBody, Seq, Session, SessionId,
-    THREADS, block_key, thread_key,
+    BlobHash, Block, BlockId, ConversationId, Conversations, EventBody, Item, ItemBody, Seq, Session,
+    SessionId, THREADS, View, block_key, thread_key,
 };
-use warren_store::{Changes, Follow, LogEntry, ViewPart};
+use warren_store::{Changes, Follow, LogEntry, SessionRecord, ViewPart};
 
 use super::SessionManager;
 use crate::{
     api::{MessagePart, Messages, Records, SessionDetail, SessionError},
-    recorder::RecordError,
+    recorder::{Pages, RecordError},
     recordings::{LoadError, Shelf},
     spaces,
     views::{self, Current, Source, TRIES},
@@ -47,6 +47,7 @@ impl Records for SessionManager {
             more: threads.more,
             files,
             queue: state.queue.iter().map(|waiting| waiting.run).collect(),
+            queue_held: state.held,
             last_seq: threads.seq,
         })
     }
@@ -106,6 +107,21 @@ impl Records for SessionManager {
         })
     }
 
+    async fn message(
+        &self,
+        session: SessionId,
+        thread: &ConversationId,
+        id: &BlockId,
+    ) -> Result<Block, SessionError> {
+        let record = self.record(session).await?;
+        let key = block_key(thread, id);
+        let parts = self.shared.parts.source();
+        let found = views::beginnings(parts, session, std::slice::from_ref(&key)).await.map_err(unread)?;
+        let missing = || SessionError::not_found("message", id);
+        let first = found.get(&key).copied().ok_or_else(missing)?;
+        self.whole_block(&record, thread, id, first).await?.ok_or_else(missing)
+    }
+
     async fn blob(&self, session: SessionId, hash: &BlobHash) -> Result<Bytes, SessionError> {
         let record = self.record(session).await?;
         // Knowing a hash is no right to its bytes: only what is this session's own is looked through.
@@ -156,6 +172,32 @@ impl SessionManager {
             }
         }
         Err(RecordError::Restless(session))
+    }
+
+    /// A block folded again from the entries about it, each with its long texts.
+    async fn whole_block(
+        &self,
+        record: &SessionRecord,
+        thread: &ConversationId,
+        id: &BlockId,
+        first: Seq,
+    ) -> Result<Option<Block>, SessionError> {
+        let (log, mut gone) = (self.shared.parts.store.log.as_ref(), HashSet::new());
+        let mut view = View::default();
+        let mut pages = Pages::after(Seq(first.0.saturating_sub(1)));
+        let mut is_complete = false;
+        while !pages.is_over() && !is_complete {
+            for entry in pages.next(log, record.session_id).await.map_err(unread)? {
+                let event = entry.event().map_err(|error| SessionError::internal("read the log", error))?;
+                if event.conversation_id != *thread || event.body.block_id() != Some(id) {
+                    continue;
+                }
+                is_complete |= matches!(event.body, EventBody::BlockComplete { .. });
+                view.apply(&self.whole(record, event, &mut gone).await?);
+            }
+        }
+        let item = view.item(&block_key(thread, id)).cloned();
+        Ok(item.and_then(|item| blocks(vec![item]).pop()))
     }
 
     async fn read(&self, session: SessionId, after: Seq, limit: u32) -> Result<Vec<LogEntry>, SessionError> {

@@ -5,7 +5,8 @@ use std::{collections::HashSet, sync::Arc};
 use async_trait::async_trait;
 use warren_agents::Adapter;
 use warren_domain::{
-    AgentType, Command, ErrorCode, Fence, ForkedFrom, SessionChanges, SessionId, Timestamp, WorkspaceId,
+    AgentType, Command, ErrorCode, Fence, ForkedFrom, RunStatus, SessionChanges, SessionId, Timestamp,
+    WorkspaceId,
 };
 use warren_sandbox::FilesAt;
 use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
@@ -37,7 +38,10 @@ impl Sessions for SessionManager {
                 StateFilter::Sandboxed => status.runtime.sandbox.is_some(),
             })
         });
-        let query = SessionQuery { only: only.or(query.only), ..query };
+        // By any of an agent's names. One that nobody has is a mistake, and no empty list.
+        let agent_type = query.agent_type.as_ref().map(find_adapter).transpose()?;
+        let agent_type = agent_type.map(warren_agents::Adapter::agent_type);
+        let query = SessionQuery { only: only.or(query.only), agent_type, ..query };
         let page = self.shared.parts.store.sessions.sessions(&query).await;
         let page = page.map_err(|error| SessionError::internal("list the sessions", error))?;
         let items = page.items.into_iter().map(|record| self.summary(record)).collect();
@@ -46,6 +50,12 @@ impl Sessions for SessionManager {
 
     async fn session_get(&self, session: SessionId) -> Result<SessionSummary, SessionError> {
         Ok(self.summary(self.record(session).await?))
+    }
+
+    async fn session_last_run(&self, session: SessionId) -> Result<Option<RunStatus>, SessionError> {
+        let latest = self.shared.parts.store.runs.runs(session, None, 1).await;
+        let latest = latest.map_err(|error| SessionError::internal("read the latest run", error))?;
+        Ok(latest.items.first().map(|run| run.status))
     }
 
     async fn session_load(&self, session: SessionId) -> Result<SessionSummary, SessionError> {

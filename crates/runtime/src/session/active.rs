@@ -7,6 +7,7 @@ use warren_agents::{Prompt, TurnEnd};
 use warren_domain::{
     BlobHash, BlockId, Content, Diagnostics, ErrorCode, EventBody, OpenBlocks, Outcome, Timestamp, Usage,
 };
+use warren_models::demo;
 use warren_store::RunRecord;
 
 use super::{
@@ -15,6 +16,9 @@ use super::{
     calls::Calls,
 };
 use crate::figures::Held;
+
+/// The model that answers where there is no key.
+pub(super) const DEMO: &str = demo::MODEL;
 
 /// How long an agent's last lines may take after its sandbox is gone.
 const LAST_LINES: Duration = Duration::from_secs(2);
@@ -58,14 +62,16 @@ pub(super) struct ActiveRun {
     pub(super) lost_at: Option<Instant>,
     /// The agent had to be killed. What it started may live on in other process groups, so its sandbox ends too.
     pub(super) killed: bool,
+    /// The demo model answers its calls.
+    pub(super) is_demo: bool,
     _counted: Held,
 }
 
 /// Why a run is stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Stop {
-    /// Someone wants it.
-    Interrupt(String),
+    /// By a person, or for a reason that is named like one.
+    Interrupt { by: String, holds_queue: bool },
     /// Its time is up.
     Timeout,
     /// It used up its disk space.
@@ -100,6 +106,7 @@ impl ActiveRun {
             has_settled: false,
             lost_at: None,
             killed: false,
+            is_demo: false,
             _counted: Held::run(),
         }
     }
@@ -173,11 +180,15 @@ impl ActiveRun {
         }
     }
 
-    /// What an agent says of its usage, with the price that was metered: agents know none.
+    /// What an agent says of its usage, with the price that was metered: agents know none. The demo model answers under
+    /// the name that was asked for, so the agent cannot know its name either.
     pub(super) fn priced(&self, mut body: EventBody) -> EventBody {
-        if let EventBody::MetadataUpdate { usage, cost_usd, .. } = &mut body {
+        if let EventBody::MetadataUpdate { usage, cost_usd, model, .. } = &mut body {
             *cost_usd = self.usage.cost_usd;
             usage.cost_usd = self.usage.cost_usd;
+            if self.is_demo {
+                (*model, usage.model) = (Some(DEMO.to_owned()), Some(DEMO.to_owned()));
+            }
         }
         body
     }
@@ -245,7 +256,9 @@ impl ActiveRun {
                 let message = "the session's budget is spent; raise it, or begin a new session";
                 failed(ErrorCode::BudgetExceeded, message.to_owned(), true)
             }
-            (Some(Stop::Interrupt(by)), _) => Outcome::Interrupted { by: by.clone(), usage, diagnostics },
+            (Some(Stop::Interrupt { by, holds_queue }), _) => {
+                Outcome::Interrupted { by: by.clone(), holds_queue: *holds_queue, usage, diagnostics }
+            }
             (None, Some(TurnEnd::Completed { summary })) => {
                 Outcome::Completed { usage, summary: summary.clone() }
             }
@@ -253,7 +266,7 @@ impl ActiveRun {
                 failed(*code, message.clone(), *recoverable)
             }
             (None, Some(TurnEnd::Interrupted)) => {
-                Outcome::Interrupted { by: "agent".to_owned(), usage, diagnostics }
+                Outcome::Interrupted { by: "agent".to_owned(), holds_queue: false, usage, diagnostics }
             }
             (None, None) => {
                 failed(ErrorCode::AgentError, "the agent ended without finishing".to_owned(), true)

@@ -15,7 +15,7 @@ use warren_models::{
     Budget, Caller, Charge, Exchange, NotRecorded, Quote, RefusalKind, Starting, Unaffordable,
 };
 
-use super::{SessionTask, signal::Signal};
+use super::{SessionTask, active::DEMO, signal::Signal};
 use crate::{
     limit::Use,
     recorder::RecordError,
@@ -124,10 +124,9 @@ impl SessionTask {
         recorded: oneshot::Sender<()>,
     ) -> Result<(), RecordError> {
         let Starting { run, conversation, started } = starting;
-        let is_active = self.run.as_ref().is_some_and(|active| active.record.run_id == run);
-        if !is_active || recorded.is_closed() {
-            return Ok(());
-        }
+        let active = self.run.as_mut().filter(|active| active.record.run_id == run);
+        let Some(active) = active.filter(|_| !recorded.is_closed()) else { return Ok(()) };
+        active.is_demo |= started.model == DEMO;
         let started = EventBody::ModelCallStarted(started);
         let draft = Draft::of_run(run, started).within(thread(conversation));
         self.recorder.record(vec![draft], |_| Vec::new()).await?;

@@ -103,7 +103,7 @@ impl SessionTask {
 
     /// What is in no version is not lost when an older one is restored.
     async fn keep_and_restore(&mut self, version: Version) -> Result<Version, Failure> {
-        self.commit_now(VersionCause::Idle).await?;
+        self.commit_now(VersionCause::Edited).await?;
         self.restore(version).await
     }
 

@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 use warren_agents::Prompt;
 use warren_domain::{
-    ApprovalId, ApprovalResolution, BlockId, Command, ErrorCode, EventBody, Fence, Rejection, RunId,
+    ApprovalId, ApprovalResolution, BlockId, Command, Content, ErrorCode, EventBody, Fence, Rejection, RunId,
     RunInput, RunOptions, RunStatus, SessionChanges, Start, WhenBusy,
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
@@ -55,6 +55,15 @@ pub(crate) enum Leave {
     Erase,
     /// The server stops.
     Drain,
+}
+
+/// What happens to queued messages after a run was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Queue {
+    /// They wait for a person.
+    Held,
+    /// The next one starts.
+    GoesOn,
 }
 
 /// Why a request was not carried out.
@@ -138,7 +147,7 @@ impl SessionTask {
                 answer(reply, result)
             }
             Request::Interrupt(by, reply) => {
-                let run = self.interrupt(&by);
+                let run = self.interrupt(&by, Queue::Held);
                 answer(reply, Ok(run))
             }
             Request::Update(changes, reply) => {
@@ -202,12 +211,14 @@ impl SessionTask {
         }
         self.check_log_room().await?;
         let run = self.shared.parts.env.run_id();
+        let title = self.title_from(&message.content).await?;
         let command = Command::Send {
             run,
             content: message.content.clone(),
             when_busy: message.when_busy,
             base_version: message.base_version,
             start: self.start_of_next().await?,
+            title: title.clone(),
         };
         let input = RunInput {
             content: message.content.clone(),
@@ -222,7 +233,13 @@ impl SessionTask {
             .recorder
             .carry_out(command, |events| {
                 record.announce(events);
-                let mut changes = vec![Change::PutRun(Box::new(record.clone())), touched(record.created_at)];
+                let update = SessionUpdate {
+                    name: title,
+                    last_activity: Some(record.created_at),
+                    ..SessionUpdate::default()
+                };
+                let mut changes =
+                    vec![Change::PutRun(Box::new(record.clone())), Change::UpdateSession(update)];
                 changes.extend(message.count.clone().map(Change::Count));
                 changes.extend(key.take().map(|key| Change::PutKey(Key { seq: record.seq, ..key })));
                 changes
@@ -238,6 +255,13 @@ impl SessionTask {
             _ => {}
         }
         Ok(sent)
+    }
+
+    /// A name for a session that has none, from its first message.
+    async fn title_from(&self, content: &Content) -> Result<Option<String>, RecordError> {
+        let record = self.shared.parts.store.sessions.session(self.identity.session).await;
+        let is_named = record.map_err(RecordError::Read)?.is_none_or(|record| record.name.is_some());
+        Ok(if is_named { None } else { content.title() })
     }
 
     /// A run begins from what is known; where that has to be looked at first, its message waits for it.
@@ -286,7 +310,8 @@ impl SessionTask {
         };
         self.recorder.carry_out(Command::Update(changes), |_| vec![Change::UpdateSession(update)]).await?;
         self.shared.parts.live.runtime_changed(self.identity.session);
-        Ok(())
+        // Messages that were held may go on now.
+        Ok(self.start_next().await?)
     }
 
     async fn on_requeue(&mut self, run: RunId, change: RunChange) -> Result<(), Failure> {
@@ -328,10 +353,11 @@ impl SessionTask {
     }
 
     /// Stops the run that is going on, if there is one.
-    pub(super) fn interrupt(&mut self, by: &str) -> Option<RunId> {
+    pub(super) fn interrupt(&mut self, by: &str, queue: Queue) -> Option<RunId> {
         let patience = self.shared.options.stop_patience;
         let run = self.run.as_mut()?;
-        run.stop(Stop::Interrupt(by.to_owned()), tokio::time::Instant::now() + patience);
+        let stop = Stop::Interrupt { by: by.to_owned(), holds_queue: queue == Queue::Held };
+        run.stop(stop, tokio::time::Instant::now() + patience);
         Some(run.record.run_id)
     }
 
@@ -342,7 +368,8 @@ impl SessionTask {
             drop(reply.send(Err(busy(hint))));
             return;
         }
-        self.interrupt(how.word());
+        let queue = if matches!(how, Leave::Stop(_)) { Queue::Held } else { Queue::GoesOn };
+        self.interrupt(how.word(), queue);
         if let (Leave::Stop(_), Some(run)) = (&how, &mut self.run) {
             run.kill();
         }
@@ -454,10 +481,6 @@ pub(super) fn merged(session: &RunOptions, message: &RunOptions) -> RunOptions {
 pub(super) fn busy(hint: &str) -> SessionError {
     let (code, message) = (Rejection::Busy.code(), Rejection::Busy.to_string());
     SessionError::Invalid { code, message, hint: Some(hint.to_owned()) }
-}
-
-fn touched(at: warren_domain::Timestamp) -> Change {
-    Change::UpdateSession(SessionUpdate { last_activity: Some(at), ..SessionUpdate::default() })
 }
 
 pub(super) fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(), RecordError> {

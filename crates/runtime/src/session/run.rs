@@ -17,7 +17,7 @@ use super::{
     agent::Agent,
     deadlines::NEVER,
     log_limit::{description, hint},
-    requests::merged,
+    requests::{Queue, merged},
     run_record::EndRecord as _,
     sandbox::{Ready, SandboxSlot},
     signal::SIGNALS,
@@ -73,7 +73,7 @@ impl SessionTask {
         self.run = Some(ActiveRun::new(record, budget));
         self.recorder.size.begin_run();
         if self.is_leaving() {
-            self.interrupt("shutdown");
+            self.interrupt("shutdown", Queue::GoesOn);
             return Ok(());
         }
         match &self.sandbox {
@@ -103,7 +103,8 @@ impl SessionTask {
     /// Begins the oldest waiting message, if nothing is going on.
     pub(super) async fn start_next(&mut self) -> Result<(), RecordError> {
         let next = self.recorder.state.queue.front().map(|waiting| waiting.run);
-        let Some(run) = next.filter(|_| self.run.is_none() && !self.is_leaving()) else { return Ok(()) };
+        let is_free = self.run.is_none() && !self.recorder.state.held && !self.is_leaving();
+        let Some(run) = next.filter(|_| is_free) else { return Ok(()) };
         let found = self.shared.parts.store.runs.run(self.identity.session, run).await;
         let Some(mut record) = found.map_err(RecordError::Read)? else { return Ok(()) };
         if let Some(wanted) = self.stale_base(&record) {
@@ -192,6 +193,7 @@ impl SessionTask {
             permission_mode: options.permission_mode.unwrap_or_default(),
             programs: &programs,
             model: options.model.as_deref(),
+            context_window: warren_models::context_window,
             profile: &profile,
             endpoints: &endpoints,
         };

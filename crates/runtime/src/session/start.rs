@@ -17,6 +17,7 @@ use super::{
     bring::{alone, bring},
     calls::Calls,
     files::{Seen, seen},
+    instructions,
     outside::{self, Outside},
     previews,
     rebuild::{Rebuild, Workspace},
@@ -177,9 +178,10 @@ pub(super) async fn start(
     let admitted = queued.admitted(&id, &signals).await?;
     let adapter = find_adapter(&identity)?;
     let profile = load_profile(&identity, &shared).await?;
-    let layout = layout(adapter, &profile, &identity, &shared).await?;
+    let mut layout = layout(adapter, &profile, &identity, &shared).await?;
     let installed = shared.parts.programs.installed();
     let packages = shared.parts.programs.packages();
+    instructions::add(&mut layout, &profile, &packages);
     let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
     let uid = uid_of(&identity, &shared).await?;
     // Until its files are there and one more is counted: nobody else makes or replaces them meanwhile.

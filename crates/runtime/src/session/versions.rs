@@ -225,17 +225,29 @@ impl SessionTask {
         if is_settled && !prepared.is_changed && state.fresh.is_empty() {
             return Ok(state.version);
         }
+        let cause = if self.is_template(&prepared) { VersionCause::Template } else { cause };
         let command = Command::Commit { cause, files: prepared.files, restored: None };
         self.recorder.carry_out(command, |events| prepared.change(events).into_iter().collect()).await?;
         self.at_version().await;
         Ok(self.recorder.state.version)
     }
 
-    /// Makes a version of what is in none, and says for which reason.
-    pub(super) async fn commit_uncommitted(&mut self) -> Result<Version, CommitHeadError> {
+    /// Whether a version has the files of the template and no others: nobody made them, they came with the sandbox.
+    fn is_template(&self, prepared: &Prepared) -> bool {
+        let template = self.shared.options.template.as_ref();
+        let n_given = template.map_or(0, |template| u64::try_from(template.files.len()).unwrap_or(u64::MAX));
+        let given = FileCounts { added: n_given, ..FileCounts::default() };
+        self.recorder.state.version == Version(0) && n_given > 0 && prepared.files == given
+    }
+
+    /// Makes a version of what is in none. `cause` says why now, unless a run that was cut left it.
+    pub(super) async fn commit_uncommitted(
+        &mut self,
+        cause: VersionCause,
+    ) -> Result<Version, CommitHeadError> {
         let cause = match self.recorder.state.head {
             Head::Cut => VersionCause::Recovered,
-            Head::Clean | Head::Touched => VersionCause::Idle,
+            Head::Clean | Head::Touched => cause,
         };
         self.commit_head(cause).await
     }
@@ -275,7 +287,7 @@ impl SessionTask {
             SandboxSlot::None => self.start_sandbox(0).await.map(|()| false),
             // It is looked at again when the sandbox is ready, or cannot be made.
             SandboxSlot::Starting(_) => Ok(false),
-            SandboxSlot::Ready(_) => match self.commit_uncommitted().await {
+            SandboxSlot::Ready(_) => match self.commit_uncommitted(VersionCause::Edited).await {
                 Ok(_) => Ok(true),
                 Err(CommitHeadError::Record(error)) => Err(error),
                 Err(CommitHeadError::Prepare(error)) => {
@@ -346,7 +358,7 @@ impl SessionTask {
         if self.sandbox.ready().is_none() {
             return Ok(Ok(()));
         }
-        match self.commit_uncommitted().await {
+        match self.commit_uncommitted(VersionCause::Idle).await {
             Ok(_) => Ok(Ok(())),
             Err(CommitHeadError::Record(error)) => Err(error),
             Err(CommitHeadError::Prepare(error)) => {

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 
 use crate::{CgroupIsolation, Limits, launcher::Mount};
 
-/// Where the guest's program appears inside.
+/// Where the files that all sandboxes share appear inside.
+pub(crate) const BASE_DIRECTORY: &str = "/warren";
+/// The guest's program there.
 pub(crate) const GUEST: &str = "/warren/guest";
 /// Every program inside runs as this user, whatever the uid outside: one `passwd` fits all.
 pub(crate) const INSIDE_UID: u32 = 1000;
@@ -30,6 +32,10 @@ const BASE: &[&str] = &[
     "--symlink", "usr/lib", "/lib",
     "--symlink", "usr/lib64", "/lib64",
     "--symlink", "usr/sbin", "/sbin",
+    "--symlink", "/warren/passwd", "/etc/passwd",
+    "--symlink", "/warren/group", "/etc/group",
+    "--symlink", "/warren/hosts", "/etc/hosts",
+    "--symlink", "/warren/nsswitch.conf", "/etc/nsswitch.conf",
     "--ro-bind-try", "/etc/alternatives", "/etc/alternatives",
     "--ro-bind-try", "/etc/ssl/certs", "/etc/ssl/certs",
     "--proc", "/proc",

@@ -1,15 +1,16 @@
 //! Files that appear in every sandbox: the guest's program and a handful below `/etc`.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
     io::{self, Read, Write},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
 use flate2::read::GzDecoder;
 use rustix::fs::Mode;
 
-use super::arguments::GUEST as GUEST_PATH;
+use super::arguments::BASE_DIRECTORY as INSIDE;
 use crate::launcher::Mount;
 
 /// The guest, a static program, built and packed by this crate's build script.
@@ -17,7 +18,7 @@ static GUEST_PACKED: &[u8] = include_bytes!(env!("WARREN_GUEST_PACKED"));
 /// Of the program itself.
 const GUEST_HASH: &str = env!("WARREN_GUEST_HASH");
 
-/// One user, who is the same in every sandbox whatever the uid outside is.
+/// One user, who is the same in every sandbox whatever the uid outside is. `/etc` has a link to each.
 const ETC: [(&str, &str); 4] = [
     (
         "passwd",
@@ -47,41 +48,50 @@ pub(super) struct Base {
 
 impl Base {
     /// Writes what is not there yet.
+    ///
+    /// The files share a directory, because each mount takes about a tenth of a millisecond of every start. Its name
+    /// carries their hash, so a file that is mounted never changes.
     pub(super) fn write(directory: &Path) -> io::Result<Self> {
         fs::create_dir_all(directory)?;
         let directory = directory.canonicalize()?;
-        let mut mounts = vec![put(&directory, "guest", GUEST_HASH, 0o755, GUEST_PATH, &|file| {
+        let shared = directory.join(format!("base-{}", &base_hash().to_hex()[..16]));
+        fs::create_dir_all(&shared)?;
+        fs::set_permissions(&shared, Permissions::from_mode(0o755))?;
+        put(&shared.join("guest"), GUEST_HASH, 0o755, &|file| {
             io::copy(&mut GzDecoder::new(GUEST_PACKED), file).map(drop)
-        })?];
-        for (name, content) in ETC {
-            let (hash, target) = (blake3::hash(content.as_bytes()), format!("/etc/{name}"));
+        })?;
+        for (name, content) in ETC.into_iter().chain([("empty", "")]) {
             let write = |file: &mut fs::File| file.write_all(content.as_bytes());
-            mounts.push(put(&directory, name, &hash.to_hex(), 0o644, &target, &write)?);
+            put(&shared.join(name), &blake3::hash(content.as_bytes()).to_hex(), 0o644, &write)?;
         }
-        let hash = blake3::hash(b"").to_hex();
+        let read_only = |source, target: &str| Mount { source, target: target.to_owned(), writable: false };
+        let mut mounts = vec![read_only(shared.clone(), INSIDE)];
         // What this kernel does not have needs no hiding, and could not be mounted on.
-        for target in HIDDEN.into_iter().filter(|target| Path::new(target).exists()) {
-            mounts.push(put(&directory, "empty", &hash, 0o644, target, &|_| Ok(()))?);
-        }
+        let hidden = HIDDEN.into_iter().filter(|target| Path::new(target).exists());
+        mounts.extend(hidden.map(|target| read_only(shared.join("empty"), target)));
         let key = blake3::hash(directory.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned();
         Ok(Self { mounts, key })
     }
 }
 
-/// What is there and has this hash, is right. Names carry it, so a file that is mounted never changes.
+/// Of all shared files.
+fn base_hash() -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(GUEST_HASH.as_bytes());
+    for (name, content) in ETC {
+        hasher.update(name.as_bytes()).update(content.as_bytes());
+    }
+    hasher.finalize()
+}
+
+/// Writes a file, unless it is there with this hash.
 fn put(
-    directory: &Path,
-    name: &str,
+    path: &Path,
     hash: &str,
     mode: u32,
-    target: &str,
     write: &dyn Fn(&mut fs::File) -> io::Result<()>,
-) -> io::Result<Mount> {
-    let path = directory.join(format!("{name}-{}", &hash[..16]));
-    if !has_hash(&path, hash)? {
-        write_whole(directory, &path, mode, write)?;
-    }
-    Ok(Mount { source: path, target: target.to_owned(), writable: false })
+) -> io::Result<()> {
+    if has_hash(path, hash)? { Ok(()) } else { write_whole(path, mode, write) }
 }
 
 /// By its content: one that a crash cut may have its length.
@@ -101,13 +111,8 @@ fn has_hash(path: &Path, hash: &str) -> io::Result<bool> {
 }
 
 /// Two servers may start at once, so each writes a file of its own and moves it into place.
-fn write_whole(
-    directory: &Path,
-    path: &Path,
-    mode: u32,
-    write: &dyn Fn(&mut fs::File) -> io::Result<()>,
-) -> io::Result<()> {
-    let partial = directory.join(format!(".partial-{}", rustix::process::getpid().as_raw_nonzero()));
+fn write_whole(path: &Path, mode: u32, write: &dyn Fn(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
+    let partial = path.with_file_name(format!(".partial-{}", rustix::process::getpid().as_raw_nonzero()));
     let mut file = fs::File::create(&partial)?;
     write(&mut file)?;
     // Said apart from `create`, where the umask has its say.
@@ -125,7 +130,7 @@ mod tests {
     fn what_is_there_and_damaged_is_written_again() {
         let directory = tempfile::tempdir().expect("a directory");
         let base = Base::write(directory.path()).expect("it is written");
-        let guest = &base.mounts[0].source;
+        let guest = &base.mounts[0].source.join("guest");
         assert!(has_hash(guest, GUEST_HASH).expect("it is read"));
         let made = fs::metadata(guest).expect("it is there");
         let length = made.len();

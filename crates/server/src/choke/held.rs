@@ -85,7 +85,7 @@ fn hold(response: Response, validity: &Validity, asked: Option<Asked>) -> Respon
         return Response::from_parts(parts, body);
     }
     let media = parts.headers.get(header::CONTENT_TYPE).map(axum::http::HeaderValue::as_bytes);
-    let asked = asked.filter(|_| media == Some(b"text/event-stream"));
+    let asked = asked.filter(|_| media.is_some_and(|media| media.starts_with(b"text/event-stream")));
     Response::from_parts(parts, Body::new(HeldBody::new(body, validity, asked)))
 }
 

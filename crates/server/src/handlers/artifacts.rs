@@ -3,13 +3,14 @@
 use axum::http::StatusCode;
 use warren_domain::{Artifact, ArtifactId, ArtifactKind};
 use warren_gateway::Action;
-use warren_runtime::api::{Behind, MomentKind, PreviewHost, PreviewTarget, Wake};
-use warren_wire::{ArtifactHistory, ArtifactList, ArtifactVersion, PreviewLink};
+use warren_runtime::api::MomentKind;
+use warren_wire::{ArtifactHistory, ArtifactList, ArtifactVersion};
 
 use crate::{
     choke::Call,
     failure::Failure,
     file_answer::{self, Shown},
+    preview,
     respond::{self, Answer},
 };
 
@@ -58,20 +59,9 @@ pub(crate) async fn versions(call: Call) -> Answer {
 /// A way in for whoever may read the session. What has to be started for it is started only for who may write.
 pub(crate) async fn preview(call: Call) -> Answer {
     let (session, artifact) = (call.session()?, id(&call)?);
-    let wake = if call.may(Action::Write).await? { Wake::IfAsleep } else { Wake::Never };
-    let hosts = call.app().deps.options.previews.as_ref();
-    let hosts = hosts.ok_or_else(|| Failure::bad_request("this server shows no previews"))?;
-    let target = call.runtime().previews().preview_open(session, artifact, wake).await?;
-    let (behind, path, ready) = match target {
-        PreviewTarget::Port { port, is_ready } => (Behind::Port(port), String::new(), is_ready),
-        PreviewTarget::Files { path } => (Behind::Files, path, true),
-    };
-    let host = PreviewHost { session, behind };
-    let now = call.app().now();
-    let (code, expires_at) =
-        call.app().grants.offer(&call.app().deps.env, now, host, call.secret()?, &path)?;
-    let url = format!("{}/__warren/enter?grant={code}", hosts.origin(host));
-    respond::json(StatusCode::OK, &PreviewLink { url, expires_at, ready })
+    let may_write = call.may(Action::Write).await?;
+    let link = preview::open(call.app(), session, artifact, may_write, call.secret()?).await?;
+    respond::json(StatusCode::OK, &link)
 }
 
 fn id(call: &Call) -> Result<ArtifactId, Failure> {

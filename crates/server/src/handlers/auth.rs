@@ -2,10 +2,10 @@
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
-    response::IntoResponse,
+    response::{IntoResponse, Response},
 };
 use warren_domain::ErrorCode;
-use warren_gateway::Secret;
+use warren_gateway::{RequestError, Secret};
 use warren_wire::{SignIn, SignInLink};
 
 use crate::{
@@ -14,6 +14,9 @@ use crate::{
     failure::Failure,
     respond::{self, Answer},
 };
+
+/// Shown for a link that was used or has expired.
+const EXPIRED: &str = include_str!("../page/link-expired.html");
 
 pub(crate) async fn link(call: Call) -> Answer {
     let link = call.app().gateway().sign_in_link_for(call.identity()?)?;
@@ -28,12 +31,32 @@ pub(crate) async fn sign_in(call: Call) -> Answer {
             .hint("open it in a browser"));
     }
     let code = call.query().text("code").unwrap_or_default();
-    let signed_in = call.app().gateway().sign_in(code).await?;
+    let signed_in = match call.app().gateway().sign_in(code).await {
+        Err(RequestError::SignInCode) if is_browser(&call) => return Ok(expired()),
+        signed_in => signed_in?,
+    };
+    let place = call.query().id("session").map(|session| format!("/sessions/{session}"));
+    let place = HeaderValue::from_str(place.as_deref().unwrap_or("/")).map_err(Failure::internal)?;
     let mut response = StatusCode::SEE_OTHER.into_response();
     let headers = response.headers_mut();
-    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
+    headers.insert(header::LOCATION, place);
     cookies::set(headers, &signed_in, call.app().deps.options.secure_cookies)?;
     Ok(response)
+}
+
+/// Whether a person looks at the answer.
+fn is_browser(call: &Call) -> bool {
+    call.header(header::ACCEPT.as_str()).is_some_and(|wishes| wishes.contains("text/html"))
+}
+
+/// Tells a person how to get another link.
+fn expired() -> Response {
+    let mut response = (StatusCode::UNAUTHORIZED, EXPIRED).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    response
 }
 
 /// Signs a browser in with a token that its user pasted. The cookie is not the token: it ends by itself, by signing

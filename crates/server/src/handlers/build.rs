@@ -2,10 +2,14 @@
 
 mod files;
 
+use std::collections::HashMap;
+
 use axum::http::StatusCode;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use uuid::Uuid;
 use warren_domain::{
-    Content, Partition, RunFrom, RunOptions, SandboxId, SandboxState, SandboxStatus, Seq, SessionId, WhenBusy,
+    Content, ErrorCode, Partition, RunFrom, RunOptions, SandboxId, SandboxState, SandboxStatus, Seq,
+    SessionId, Timestamp, WhenBusy,
 };
 use warren_env::TaskKind;
 use warren_gateway::Rights;
@@ -13,19 +17,21 @@ use warren_runtime::api::{
     LogEntry, NewMessage, OnConflict, SessionError, SessionQuery, SessionSummary, StateFilter,
 };
 use warren_wire::{
-    BuildArtifactList, BuildLimit, BuildMessageList, BuildMessageSend, BuildSandbox, BuildSession,
-    BuildSessionCreate, BuildSessionList, BuildSessionStatus, BuildThings, History, Packets, SessionCreate,
+    ArtifactMetadata, BuildArtifact, BuildArtifactList, BuildLimit, BuildMessageList, BuildMessageSend,
+    BuildSandbox, BuildSession, BuildSessionCreate, BuildSessionList, BuildSessionStatus, BuildSnapshot,
+    History, Packets, SessionCreate,
 };
 
 pub(crate) use files::{files, read, upload};
 
 use super::{
-    messages::check_key,
+    messages::{check_key, limited},
     sessions::{self, limit},
 };
 use crate::{
     choke::Call,
     failure::Failure,
+    preview::Links,
     respond::{self, Answer},
     sse::{self, PacketSource},
 };
@@ -34,6 +40,8 @@ use crate::{
 const DEFAULT_LIMIT: u64 = 50;
 /// Entries of a log that are read at a time.
 const PAGE: u32 = 1000;
+/// Sessions of a list that are looked into at a time.
+const AT_ONCE: usize = 8;
 
 /// Answers at once; the sandbox starts meanwhile, and a message that comes before it is ready waits for it.
 pub(crate) async fn create(call: Call) -> Answer {
@@ -64,35 +72,38 @@ pub(crate) async fn list(call: Call) -> Answer {
     let state = (status.as_deref() == Some("active")).then_some(StateFilter::Sandboxed);
     let page = call.runtime().sessions().session_list(query, state).await?;
     let last = page.items.last().map(|summary| summary.record.session_id.to_string());
-    let sessions = page.items.into_iter().map(told);
     // What is idle is told from what the list says, so a part may be shorter than asked for; its cursor goes on.
     let is_wanted = |session: &BuildSession| match status.as_deref() {
         Some("idle") => session.status == BuildSessionStatus::Idle,
         _ => true,
     };
-    let sessions = sessions.filter(is_wanted).collect();
+    let sessions = page.items.into_iter().map(told).filter(is_wanted).collect::<Vec<_>>();
+    let sessions = stream::iter(sessions.into_iter().map(|session| with_things(&call, session)));
+    let sessions = sessions.buffered(AT_ONCE);
+    // One that was erased meanwhile is in no list.
+    let sessions = sessions.try_filter_map(async |session| Ok(session)).try_collect().await?;
     respond::ok(&BuildSessionList { sessions, next_cursor: last.filter(|_| page.more) })
 }
 
 /// Wakes the sandbox of whoever may do more than look, and waits for it.
 pub(crate) async fn get(call: Call) -> Answer {
     let session = call.session()?;
-    if call.identity()?.scope.rights() == Rights::ReadWrite
-        && let Err(error) = call.runtime().sandboxes().sandbox_start(session).await
-    {
-        // The session can be read all the same, and says that it has none.
-        tracing::info!(%session, error = &error as &dyn std::error::Error, "a session that is read does not wake");
+    if call.identity()?.scope.rights() == Rights::ReadWrite {
+        match call.runtime().sandboxes().sandbox_start(session).await {
+            Ok(_) => {}
+            // An ended session can be read, and has no sandbox.
+            Err(error) if error.code() == ErrorCode::SessionEnded => {}
+            Err(error) => return Err(error.into()),
+        }
     }
-    let summary = call.runtime().sessions().session_get(session).await?;
-    let mut things = things(&call, session).await?;
-    measure(&call, session, &mut things).await?;
-    let (artifacts, snapshots) = things.into_parts();
-    respond::ok(&BuildSession { artifacts: Some(artifacts), snapshots: Some(snapshots), ..told(summary) })
+    let summary = told(call.runtime().sessions().session_get(session).await?);
+    let not_found = || Failure::not_found("session", session);
+    respond::ok(&with_things(&call, summary).await?.ok_or_else(not_found)?)
 }
 
 pub(crate) async fn send(call: Call) -> Answer {
     let wanted: BuildMessageSend = call.json()?;
-    check_key(wanted.client_request_id.as_deref())?;
+    check_key("client_request_id", wanted.client_request_id.as_deref())?;
     let session = call.session()?;
     let message = NewMessage {
         content: Content::Text(wanted.content),
@@ -104,31 +115,38 @@ pub(crate) async fn send(call: Call) -> Answer {
         from: RunFrom::default(),
         count: Some(call.app().gateway().count_of(call.identity()?)),
     };
-    let sent = call.runtime().runs().run_send(session, message).await?;
+    let sent = match call.runtime().runs().run_send(session, message).await {
+        Ok(sent) => sent,
+        Err(error) => return Err(limited(&call, error).await),
+    };
     let follow = call.runtime().records().events_follow(session, Seq(sent.seq.0.saturating_sub(1))).await?;
     // Asked after the message was taken: what the sandbox does from now on is in the log behind it.
     let runtime = call.runtime().sessions().session_get(session).await?.runtime;
     let mut packets = Packets::default();
     let opening = packets.meanwhile(&runtime, call.app().now());
-    Ok(sse::stream(PacketSource::new(follow, sent.run, packets, opening), call.cancel()))
+    let links = links(&call, session)?;
+    Ok(sse::stream(PacketSource::new(follow, sent.run, packets, opening, links), call.cancel()))
 }
 
 pub(crate) async fn history(call: Call) -> Answer {
     let mut history = History::default();
-    each_event(&call, call.session()?, |event| history.apply(event)).await?;
-    respond::ok(&BuildMessageList { messages: history.into_messages() })
+    let session = call.session()?;
+    each_event(&call, session, |event| history.apply(event)).await?;
+    let mut messages = history.into_messages();
+    let links = links(&call, session)?;
+    messages.iter_mut().flat_map(|message| &mut message.packets).for_each(|packet| links.put_into(packet));
+    respond::ok(&BuildMessageList { messages })
 }
 
 pub(crate) async fn artifacts(call: Call) -> Answer {
-    let (artifacts, _) = things(&call, call.session()?).await?.into_parts();
-    respond::ok(&BuildArtifactList { artifacts })
+    respond::ok(&BuildArtifactList { artifacts: artifacts_of(&call, call.session()?).await? })
 }
 
 pub(crate) async fn artifact(call: Call) -> Answer {
     let text = call.parameter("artifactId");
     let not_found = || Failure::not_found("artifact", text.escape_debug());
     let id: Uuid = text.parse().map_err(|_| not_found())?;
-    let (artifacts, _) = things(&call, call.session()?).await?.into_parts();
+    let artifacts = artifacts_of(&call, call.session()?).await?;
     respond::ok(&artifacts.into_iter().find(|artifact| artifact.id == id).ok_or_else(not_found)?)
 }
 
@@ -140,13 +158,13 @@ pub(crate) async fn limits(call: Call) -> Answer {
         used: allowance.used,
         remaining: allowance.most.map(|most| most.saturating_sub(allowance.used)),
         resets_at: allowance.resets_at,
+        resets_at_as_before: allowance.resets_at,
     })
 }
 
 fn told(summary: SessionSummary) -> BuildSession {
-    let SessionSummary { record, runtime, running, .. } = summary;
-    let (status, sandbox) =
-        BuildSandbox::of(record.session_id, record.created_at, &runtime, running.is_some());
+    let SessionSummary { record, runtime, .. } = summary;
+    let (status, sandbox) = BuildSandbox::of(record.session_id, record.created_at, &runtime);
     BuildSession {
         id: record.session_id,
         user_id: record.made_by.as_deref().map(|user| user_id(&record.partition, user)),
@@ -155,8 +173,8 @@ fn told(summary: SessionSummary) -> BuildSession {
         created_at: record.created_at,
         last_activity_at: record.last_activity,
         sandbox,
-        artifacts: None,
-        snapshots: None,
+        artifacts: Vec::new(),
+        snapshots: Vec::new(),
     }
 }
 
@@ -177,23 +195,71 @@ fn about_to_start() -> SandboxState {
     }
 }
 
-async fn things(call: &Call, session: SessionId) -> Result<BuildThings, Failure> {
-    let mut things = BuildThings::default();
-    each_event(call, session, |event| things.apply(event)).await?;
-    Ok(things)
+/// A session with what it made and what is kept of it; `None` if it was erased meanwhile.
+async fn with_things(call: &Call, session: BuildSession) -> Result<Option<BuildSession>, Failure> {
+    let things = async {
+        Ok::<_, Failure>((artifacts_of(call, session.id).await?, snapshots_of(call, session.id).await?))
+    };
+    match things.await {
+        Ok((artifacts, snapshots)) => Ok(Some(BuildSession { artifacts, snapshots, ..session })),
+        Err(failure) if failure.code == ErrorCode::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }
 
-/// How long the versions are is in their records, and not in the log.
-async fn measure(call: &Call, session: SessionId, things: &mut BuildThings) -> Result<(), SessionError> {
-    let mut before = None;
+/// What a session made that clients of this API know, by path.
+async fn artifacts_of(call: &Call, session: SessionId) -> Result<Vec<BuildArtifact>, Failure> {
+    let links = links(call, session)?;
+    let mut times = HashMap::new();
+    let mut told = Vec::new();
+    for artifact in call.runtime().artifacts().artifact_list(session).await? {
+        let Some(mut metadata) = ArtifactMetadata::of(&artifact) else { continue };
+        links.put(&mut metadata);
+        let created_at = time_of(call, session, artifact.created_seq, &mut times).await?;
+        let updated_at = time_of(call, session, artifact.updated_seq, &mut times).await?;
+        told.push(BuildArtifact::of(session, metadata, created_at, updated_at.max(created_at)));
+    }
+    Ok(told)
+}
+
+/// When an entry was recorded. One that is not known, as of an artifact of an early version, is told as the beginning.
+async fn time_of(
+    call: &Call,
+    session: SessionId,
+    entry: Option<Seq>,
+    known: &mut HashMap<Seq, Timestamp>,
+) -> Result<Timestamp, Failure> {
+    let seq = entry.unwrap_or(Seq(1));
+    if let Some(time) = known.get(&seq) {
+        return Ok(*time);
+    }
+    let before = Seq(seq.0.saturating_sub(1));
+    let (entries, _) = call.runtime().records().events_read(session, before, 1, None).await?;
+    let time = entries.first().and_then(|entry| entry.event().ok()).map(|event| event.timestamp);
+    let time = time.unwrap_or_default();
+    known.insert(seq, time);
+    Ok(time)
+}
+
+/// A session's versions, oldest first.
+async fn snapshots_of(call: &Call, session: SessionId) -> Result<Vec<BuildSnapshot>, SessionError> {
+    let (mut snapshots, mut before) = (Vec::new(), None);
     loop {
         let page = call.runtime().versions().version_list(session, before, PAGE).await?.page;
-        page.items.iter().for_each(|item| things.measure(session, item.version, item.size_bytes));
+        // The beginning is no snapshot: nothing was saved yet.
+        let told = page.items.iter().filter(|it| it.version.0 > 0);
+        snapshots.extend(told.map(|it| BuildSnapshot::of(session, it.version, it.created_at, it.size_bytes)));
         match page.items.last() {
             Some(last) if page.more => before = Some(last.version),
-            _ => return Ok(()),
+            _ => break,
         }
     }
+    snapshots.reverse();
+    Ok(snapshots)
+}
+
+fn links(call: &Call, session: SessionId) -> Result<Links, Failure> {
+    Ok(Links::new(call.app().clone(), session, call.secret()?))
 }
 
 /// Reads a whole log, page by page. An entry that is no event of this version says nothing here.

@@ -6,8 +6,9 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
-use warren_domain::{Block, BlockId, ConversationId, RunOptions, Seq, SessionId};
-use warren_runtime::api::{MessagePart, Messages, NewMessage, OnConflict, Sent};
+use warren_domain::{Block, BlockId, ConversationId, ErrorCode, RunOptions, Seq, SessionId};
+use warren_gateway::Allowance;
+use warren_runtime::api::{MessagePart, Messages, NewMessage, OnConflict, Sent, SessionError};
 use warren_wire::{
     self as wire, ConflictRetry, ConflictWord, Media, MessageAccepted, MessagePage, MessageSend,
 };
@@ -35,7 +36,7 @@ const RUN_ID: HeaderName = HeaderName::from_static("x-warren-run-id");
 
 pub(crate) async fn send(call: Call) -> Answer {
     let wanted: MessageSend = call.json()?;
-    check_key(wanted.idempotency_key.as_deref())?;
+    check_key("idempotencyKey", wanted.idempotency_key.as_deref())?;
     let message = NewMessage {
         content: wanted.content,
         idempotency_key: wanted.idempotency_key,
@@ -47,7 +48,10 @@ pub(crate) async fn send(call: Call) -> Answer {
         on_conflict: on_conflict(wanted.on_conflict)?,
     };
     let session = call.session()?;
-    let sent = call.runtime().runs().run_send(session, message).await?;
+    let sent = match call.runtime().runs().run_send(session, message).await {
+        Ok(sent) => sent,
+        Err(error) => return Err(limited(&call, error).await),
+    };
     let mut response = match call.media() {
         Media::EventStream => follow(&call, session, sent).await?,
         _ => accepted(session, sent)?,
@@ -80,6 +84,12 @@ pub(crate) async fn list(call: Call) -> Answer {
     let records = call.runtime().records();
     let found = records.messages(session, &thread, part.clone(), only.as_deref(), limit).await?;
     respond::ok(&page(part, found)?)
+}
+
+pub(crate) async fn get(call: Call) -> Answer {
+    let thread = call.query().text("conversationId").map_or_else(ConversationId::main, ConversationId::from);
+    let id = BlockId::from(call.parameter("blockId"));
+    respond::ok(&call.runtime().records().message(call.session()?, &thread, &id).await?)
 }
 
 fn block_ids(text: &str) -> Result<Vec<BlockId>, Failure> {
@@ -124,14 +134,32 @@ fn on_conflict(wanted: Option<wire::OnConflict>) -> Result<OnConflict, Failure> 
     }
 }
 
-pub(super) fn check_key(key: Option<&str>) -> Result<(), Failure> {
+/// The failure of a message that was not taken. One beyond the plan says when there will be more.
+pub(super) async fn limited(call: &Call, error: SessionError) -> Failure {
+    let failure = Failure::from(error);
+    if failure.code != ErrorCode::MessageLimit {
+        return failure;
+    }
+    let Ok(identity) = call.identity() else { return failure };
+    match call.app().gateway().allowance(identity).await {
+        Ok(Allowance { resets_at: Some(resets_at), .. }) => {
+            let millis = resets_at.as_millis().saturating_sub(call.app().now().as_millis());
+            failure.retry_after(u64::try_from(millis).unwrap_or(0).div_ceil(1000).max(1))
+        }
+        // Without an end there is nothing to wait for; a count that cannot be read has another failure first.
+        Ok(_) | Err(_) => failure,
+    }
+}
+
+/// Checks an idempotency key, which the client calls `name`.
+pub(super) fn check_key(name: &str, key: Option<&str>) -> Result<(), Failure> {
     match key {
         Some(key) if key.is_empty() || key.len() > LONGEST_KEY => {
-            Err(Failure::bad_request(format!("`idempotencyKey` must have 1 to {LONGEST_KEY} bytes")))
+            Err(Failure::bad_request(format!("`{name}` must have 1 to {LONGEST_KEY} bytes")))
         }
         // PostgreSQL keeps no text with it.
         Some(key) if key.contains('\0') => {
-            Err(Failure::bad_request("`idempotencyKey` must not have NUL in it"))
+            Err(Failure::bad_request(format!("`{name}` must not have NUL in it")))
         }
         _ => Ok(()),
     }

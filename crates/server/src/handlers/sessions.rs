@@ -104,10 +104,11 @@ pub(crate) async fn list(call: Call) -> Answer {
     };
     let page = call.runtime().sessions().session_list(query, state).await?;
     let last = page.items.last().map(|summary| summary.record.session_id.to_string());
-    respond::ok(&SessionPage {
-        next_cursor: last.filter(|_| page.more),
-        sessions: page.items.into_iter().map(convert::session).collect(),
-    })
+    let mut sessions = Vec::with_capacity(page.items.len());
+    for summary in page.items {
+        sessions.push(convert::listed(call.runtime().sessions(), summary).await?);
+    }
+    respond::ok(&SessionPage { next_cursor: last.filter(|_| page.more), sessions })
 }
 
 pub(crate) async fn get(call: Call) -> Answer {
@@ -119,7 +120,23 @@ pub(crate) async fn get(call: Call) -> Answer {
     }
     let limit = call.query().number("limit").map(|_| limit(&call, 0));
     let detail = call.runtime().records().session_detail(session, limit).await?;
-    respond::ok(&convert::detail(detail))
+    let mut told = convert::detail(detail);
+    if call.query().text("include") == Some("rawTranscript") {
+        told.raw_transcript = raw_transcript(&call, session, "").await?;
+        for thread in &mut told.subagents {
+            thread.raw_transcript = raw_transcript(&call, session, &thread.id.0).await?;
+        }
+    }
+    respond::ok(&told)
+}
+
+/// An agent's own transcript, if there is one: not every agent keeps one of each subagent.
+async fn raw_transcript(call: &Call, session: SessionId, thread: &str) -> Result<Option<String>, Failure> {
+    match call.runtime().records().transcript(session, thread).await {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(SessionError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(crate) async fn update(call: Call) -> Answer {
@@ -134,6 +151,7 @@ pub(crate) async fn update(call: Call) -> Answer {
         name: patch.name,
         metadata: patch.metadata,
         options: options.map(serde_json::to_value).transpose().map_err(Failure::internal)?,
+        queue_held: patch.queue_held,
     };
     respond::ok(&convert::session(sessions.session_update(session, changes).await?))
 }

@@ -66,6 +66,7 @@ fn a_visit_to_a_place_of_the_page_is_told_from_a_call() {
     assert_eq!(status_of("/sessions/1"), StatusCode::OK);
     assert_eq!(status_of("/overview"), StatusCode::OK);
     assert_eq!(status_of("/doctor"), StatusCode::OK);
+    assert_eq!(status_of("/board"), StatusCode::OK);
     assert_eq!(status_of("/sessions/1/2"), StatusCode::NOT_FOUND);
     assert_eq!(status_of("/wp-admin"), StatusCode::NOT_FOUND);
 }

@@ -1,4 +1,5 @@
-//! Ways into previews: a grant that works once becomes a cookie of one host.
+//! Ways into previews: a grant that works once becomes a cookie of one host. A link works for a while, and each visit of
+//! it becomes such a grant.
 
 use std::{
     collections::HashMap,
@@ -6,7 +7,7 @@ use std::{
 };
 
 use axum::http::{HeaderMap, header};
-use warren_domain::Timestamp;
+use warren_domain::{ArtifactId, SessionId, Timestamp};
 use warren_env::Env;
 use warren_gateway::Secret;
 use warren_runtime::api::PreviewHost;
@@ -20,8 +21,13 @@ pub(crate) const PREVIEW_COOKIE: &str = "warren_preview";
 const GRANT_MILLIS: i64 = 60_000;
 const PASS_MILLIS: i64 = 12 * 3600 * 1000;
 
+/// A link is the same for this long, and then works for as long again: a list that is read often names the same address,
+/// and no address that was just read is about to expire.
+const LINK_MILLIS: i64 = 30 * 60 * 1000;
+
 /// More than this are somebody's mistake: the oldest stop working.
-const MOST: usize = 4096;
+const MAX_GRANTS: usize = 4096;
+const MAX_LINKS: usize = 16 * 1024;
 
 /// Grants and passes of this server. In memory only: a restart ends them, and a page asks for a new one.
 #[derive(Default)]
@@ -31,6 +37,33 @@ pub(crate) struct Grants(Mutex<Table>);
 struct Table {
     offered: HashMap<String, Held>,
     passes: HashMap<String, Held>,
+    links: HashMap<String, Link>,
+}
+
+/// What a link leads to.
+#[derive(Clone)]
+pub(crate) struct Link {
+    session: SessionId,
+    pub(crate) artifact: ArtifactId,
+    /// Whoever was given it, asked again at every visit.
+    pub(crate) secret: Secret,
+    expires_at: Timestamp,
+}
+
+trait Expires {
+    fn expires_at(&self) -> Timestamp;
+}
+
+impl Expires for Held {
+    fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+}
+
+impl Expires for Link {
+    fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
 }
 
 #[derive(Clone)]
@@ -55,7 +88,7 @@ impl Grants {
         let code = random(env)?;
         let expires_at = now.plus_millis(GRANT_MILLIS);
         let held = Held { host, secret, path: path.to_owned(), expires_at };
-        keep(&mut self.table().offered, code.clone(), held, now);
+        keep(&mut self.table().offered, MAX_GRANTS, code.clone(), held, now);
         Ok((code, expires_at))
     }
 
@@ -73,7 +106,7 @@ impl Grants {
         };
         let (pass, path) = (random(env)?, held.path.clone());
         let held = Held { expires_at: now.plus_millis(PASS_MILLIS), ..held };
-        keep(&mut self.table().passes, pass.clone(), held, now);
+        keep(&mut self.table().passes, MAX_GRANTS, pass.clone(), held, now);
         Ok(Some((pass, path)))
     }
 
@@ -84,15 +117,43 @@ impl Grants {
         (held.host == host && held.expires_at > now).then(|| held.secret.clone())
     }
 
+    /// The code of a link to an artifact, for whoever shows this secret. The same for a while.
+    pub(crate) fn link(
+        &self,
+        now: Timestamp,
+        session: SessionId,
+        artifact: ArtifactId,
+        secret: &Secret,
+    ) -> String {
+        let period = now.as_millis().div_euclid(LINK_MILLIS);
+        let said = format!("{session}/{artifact}/{period}/{}", secret.expose());
+        // Made from a secret of 256 random bits: nobody else can make it, and it does not give the secret away.
+        let code = blake3::derive_key("warren 2026-11 link to a preview", said.as_bytes());
+        let code = blake3::Hash::from_bytes(code).to_hex().to_string();
+        let mut table = self.table();
+        if !table.links.contains_key(&code) {
+            let expires_at = Timestamp::from_millis((period + 2) * LINK_MILLIS);
+            let link = Link { session, artifact, secret: secret.clone(), expires_at };
+            keep(&mut table.links, MAX_LINKS, code.clone(), link, now);
+        }
+        code
+    }
+
+    /// What a link of this session leads to.
+    pub(crate) fn linked(&self, now: Timestamp, session: SessionId, code: &str) -> Option<Link> {
+        let table = self.table();
+        table.links.get(code).filter(|link| link.session == session && link.expires_at > now).cloned()
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn keep(table: &mut HashMap<String, Held>, name: String, held: Held, now: Timestamp) {
-    table.retain(|_, held| held.expires_at > now);
-    if table.len() >= MOST {
-        let oldest = table.iter().min_by_key(|(_, held)| held.expires_at).map(|(name, _)| name.clone());
+fn keep<T: Expires>(table: &mut HashMap<String, T>, max: usize, name: String, held: T, now: Timestamp) {
+    table.retain(|_, held| held.expires_at() > now);
+    if table.len() >= max {
+        let oldest = table.iter().min_by_key(|(_, held)| held.expires_at()).map(|(name, _)| name.clone());
         oldest.map(|name| table.remove(&name));
     }
     table.insert(name, held);
@@ -113,8 +174,8 @@ pub(crate) fn cookie_of(headers: &HeaderMap) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Grants;
-    use warren_domain::{SessionId, Timestamp};
+    use super::{Grants, LINK_MILLIS};
+    use warren_domain::{ArtifactId, SessionId, Timestamp};
     use warren_env::Env;
     use warren_gateway::Secret;
     use warren_runtime::api::{Behind, PreviewHost};
@@ -140,5 +201,27 @@ mod tests {
         assert!(grants.admitted(now, other, &pass).is_none());
         assert!(grants.admitted(now.plus_millis(13 * 3600 * 1000), host, &pass).is_none());
         assert!(grants.admitted(now, host, "").is_none());
+    }
+
+    #[test]
+    fn link_stays_the_same_for_a_while_and_works_only_in_its_session() {
+        let (env, grants) = (Env::system(), Grants::default());
+        let (session, other) = (SessionId(uuid::Uuid::nil()), SessionId(uuid::Uuid::from_u128(1)));
+        let (app, page) = (ArtifactId::of(session, "outputs/web"), ArtifactId::of(session, "outputs/a.html"));
+        let secret = Secret::generate(&env).expect("random");
+        let now = Timestamp::from_millis(10 * LINK_MILLIS + 5);
+        let code = grants.link(now, session, app, &secret);
+        assert_eq!(code, grants.link(now.plus_millis(LINK_MILLIS / 2), session, app, &secret));
+        assert_ne!(code, grants.link(now, session, page, &secret));
+        assert_ne!(code, grants.link(now, session, app, &Secret::generate(&env).expect("random")));
+        assert_ne!(code, grants.link(now.plus_millis(LINK_MILLIS), session, app, &secret));
+        assert!(!code.contains(secret.expose()));
+
+        let found = |at: Timestamp, session| grants.linked(at, session, &code).map(|link| link.artifact);
+        assert_eq!(found(now, session), Some(app));
+        assert_eq!(found(now.plus_millis(LINK_MILLIS), session), Some(app), "a visit does not use it up");
+        assert_eq!(found(now, other), None);
+        assert_eq!(found(now.plus_millis(2 * LINK_MILLIS), session), None, "too late");
+        assert!(grants.linked(now, session, "").is_none());
     }
 }

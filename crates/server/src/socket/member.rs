@@ -95,6 +95,11 @@ impl Member {
         std::mem::replace(&mut known.is_loaded, is_loaded) != is_loaded
     }
 
+    /// Whether it follows the session.
+    pub(super) fn has_joined(&self, session: SessionId) -> bool {
+        self.joined().contains_key(&session)
+    }
+
     /// Runs something until it ends or the client is gone.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let gone = self.gone.clone();

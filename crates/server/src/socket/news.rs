@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use socketioxide::extract::SocketRef;
+use warren_domain::{Seq, SessionId};
 use warren_runtime::api::SessionQuery;
-use warren_wire::{SessionListItem, SessionNews, SessionsChanged, socket_status};
+use warren_wire::{SessionListItem, SessionNews, SessionsChanged, socket_messages, socket_status};
 
 use super::{
     deliver::{Gone, deliver, hang_up},
@@ -66,10 +68,30 @@ async fn tell_change(socket: &SocketRef, member: &Member, change: SessionsChange
         let status = socket_status(session.session_id, &session.runtime);
         deliver(socket, status.name, &status.payload).await?;
     }
+    if let (SessionNews::Created, Some(session)) = (change.change, change.session_id) {
+        tell_created(socket, member, session).await?;
+    }
     if let (SessionNews::Erased, Some(session)) = (change.change, change.session_id) {
         member.leave(session);
     }
     deliver(socket, "sessions:changed", &change).await
+}
+
+/// Tells the first entry of a new session to who has not joined it. It has no number here: whoever joins later gets it
+/// again, as a part of the log.
+async fn tell_created(socket: &SocketRef, member: &Member, session: SessionId) -> Result<(), Gone> {
+    if member.has_joined(session) {
+        return Ok(());
+    }
+    let first = member.app.runtime().records().events_read(session, Seq(0), 1, None).await;
+    let entry = first.ok().and_then(|(entries, _)| entries.into_iter().next());
+    // One that was erased meanwhile, or begins with another entry, is told by `sessions:changed` alone.
+    let Some(event) = entry.and_then(|entry| entry.event().ok()) else { return Ok(()) };
+    for mut message in socket_messages(&event).into_iter().filter(|it| it.name == "session:created") {
+        message.payload["seq"] = Value::Null;
+        deliver(socket, message.name, &message.payload).await?;
+    }
+    Ok(())
 }
 
 fn banish(socket: &SocketRef) -> Result<(), Gone> {

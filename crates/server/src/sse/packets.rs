@@ -5,6 +5,8 @@ use warren_domain::{Block, BlockId, Event, EventBody, RunId};
 use warren_runtime::api::{Follow, LogEntry};
 use warren_wire::{Packet, Packets};
 
+use crate::preview::Links;
+
 use super::{Frames, Source, source::batch};
 
 /// The packets of one run, until it ends.
@@ -17,11 +19,18 @@ pub(crate) struct PacketSource {
     /// The message's turn has come.
     has_begun: bool,
     is_over: bool,
+    links: Links,
 }
 
 impl PacketSource {
-    pub(crate) fn new(follow: Follow, run: RunId, packets: Packets, opening: Vec<Packet>) -> Self {
-        Self { follow, run, packets, opening, has_begun: false, is_over: false }
+    pub(crate) fn new(
+        follow: Follow,
+        run: RunId,
+        packets: Packets,
+        opening: Vec<Packet>,
+        links: Links,
+    ) -> Self {
+        Self { follow, run, packets, opening, has_begun: false, is_over: false, links }
     }
 
     /// Whether an entry is part of the answer. What belongs to no run is, while the run goes on.
@@ -46,7 +55,8 @@ impl PacketSource {
         if self.is_over || !self.takes(&event) {
             return;
         }
-        for packet in self.packets.project(&event) {
+        for mut packet in self.packets.project(&event) {
+            self.links.put_into(&mut packet);
             self.is_over |= packet.body.is_last();
             write(&packet, frames);
         }

@@ -168,7 +168,7 @@ impl NewsSource {
         let summary = self.app.runtime().sessions().session_get(session).await.ok()?;
         let SessionRecord { partition, project_id, .. } = &summary.record;
         authorize(&self.identity, Action::Read, Target::Project { partition, project: *project_id }).ok()?;
-        let item = convert::session(summary);
+        let item = convert::listed(self.app.runtime().sessions(), summary).await.ok()?;
         Some(SessionsChanged { session: Some(item), ..SessionsChanged::of(change, session) })
     }
 }

@@ -55,6 +55,8 @@ async fn a_session_is_made_at_once_and_its_sandbox_is_on_its_way() {
     let session = create(&server, &server.owner).await;
     assert_eq!(session["status"], "active");
     assert_eq!(session["sandbox"]["status"], "provisioning");
+    assert_eq!((&session["artifacts"], &session["snapshots"]), (&json!([]), &json!([])));
+    assert_eq!(session["sandbox"]["container_id"], Value::Null, "it has no name yet");
     assert_eq!(session["name"], "Dashboard");
     assert_eq!(session["sandbox"]["session_id"], session["id"]);
     let listed = server.get(&server.owner, "/api/build/sessions?status=idle").await.json();
@@ -71,7 +73,13 @@ async fn reading_a_session_wakes_it_but_not_for_who_may_only_look() {
     assert_eq!((reply.status, server.runtime.n_started.load(Ordering::SeqCst)), (StatusCode::OK, 0));
     let reply = server.get(&server.owner, &path).await;
     assert_eq!((reply.status, server.runtime.n_started.load(Ordering::SeqCst)), (StatusCode::OK, 1));
-    assert_eq!((&reply.json()["artifacts"], &reply.json()["snapshots"]), (&json!([]), &json!([])));
+    assert_eq!(reply.json()["snapshots"], json!([]));
+    let paths = |session: &Value| -> Vec<Value> {
+        session["artifacts"].as_array().expect("a list").iter().map(|it| it["path"].clone()).collect()
+    };
+    assert_eq!(paths(&reply.json()), ["page.html", "web"]);
+    let listed = server.get(&server.owner, "/api/build/sessions").await.json();
+    assert_eq!(paths(&listed["sessions"][0]), ["page.html", "web"]);
     let erased = server.send(Method::DELETE, &server.owner, &path, "").await;
     assert_eq!(erased.status, StatusCode::NO_CONTENT);
     assert_eq!(server.get(&server.owner, &path).await.problem(), "NOT_FOUND");
@@ -88,7 +96,7 @@ async fn an_answer_is_a_stream_of_packets_and_then_part_of_the_history() {
         .expect("a request");
     let response = server.open(sending).await;
     assert_eq!(response.status(), StatusCode::OK);
-    assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream; charset=utf-8");
     let runs = server.get(&server.owner, &format!("/api/sessions/{session}/runs")).await.json();
     let run: RunId = runs["runs"][0]["runId"].as_str().expect("a run").parse().expect("an id");
     server.runtime.emit(session, said(run)).await;
@@ -123,7 +131,10 @@ async fn messages_are_counted_together_whichever_way_they_come_and_never_beyond_
     let secret = server.token("default", &format!("project:{project}")).await;
     let sessions = join_all((0..16).map(|_| create(&server, &secret))).await;
     let limit = server.get(&secret, "/api/build/limit").await.json();
-    assert_eq!(limit, json!({"plan": "unpaid", "limit": 10, "used": 0, "remaining": 10, "resetsAt": null}));
+    assert_eq!(
+        limit,
+        json!({"plan": "unpaid", "limit": 10, "used": 0, "remaining": 10, "resets_at": null, "resetsAt": null})
+    );
     let sends = sessions.iter().enumerate().map(|(n, session)| {
         let way = if n % 2 == 0 { "/api/build/sessions" } else { "/api/sessions" };
         let path = format!("{way}/{}/messages", id(session));
@@ -145,7 +156,7 @@ async fn messages_are_counted_together_whichever_way_they_come_and_never_beyond_
     let owner = server.get(&server.owner, "/api/build/limit").await.json();
     assert_eq!(
         owner,
-        json!({"plan": "unlimited", "limit": null, "used": 0, "remaining": null, "resetsAt": null})
+        json!({"plan": "unlimited", "limit": null, "used": 0, "remaining": null, "resets_at": null, "resetsAt": null})
     );
 }
 
@@ -251,4 +262,108 @@ async fn a_session_is_of_the_user_whose_token_made_it_and_a_services_is_nobodys(
     assert!(users[0].as_ref().is_some_and(|user| user.parse::<uuid::Uuid>().is_ok()), "{users:?}");
     assert_eq!((&users[0], &users[3]), (&users[1], &None));
     assert_ne!(users[0], users[2]);
+}
+
+/// Where a browser goes with a `preview_url`: the host, and the path with its code.
+fn parts(url: &Value) -> (String, String) {
+    let rest = url.as_str().expect("a URL").strip_prefix("http://").expect("http");
+    let (host, path) = rest.split_once('/').expect("a path");
+    (host.to_owned(), format!("/{path}"))
+}
+
+async fn visit(server: &TestServer, url: &Value, cookie: Option<&str>) -> crate::support::Reply {
+    let (host, path) = parts(url);
+    let mut visit = request(Method::GET, &path, None);
+    visit.headers_mut().expect("headers").insert(header::HOST, host.parse().expect("a host"));
+    if let Some(cookie) = cookie {
+        visit = visit.header(header::COOKIE, cookie);
+    }
+    server.call(visit.body(Body::empty()).expect("a request")).await
+}
+
+#[tokio::test]
+async fn preview_url_of_an_artifact_opens_without_any_other_route() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let secret = server.token("default", "admin").await;
+    let base = format!("/api/build/sessions/{session}/artifacts");
+    let listed = server.get(&secret, &base).await.json();
+    let again = server.get(&secret, &base).await.json();
+    assert_eq!(listed, again, "an address does not change with every look");
+    server.runtime.files.put("outputs/page.html", b"<p>hello</p>");
+    for (artifact, answer) in
+        [(&listed["artifacts"][0], "<p>hello</p>"), (&listed["artifacts"][1], "GET / HTTP/1.1")]
+    {
+        assert_eq!(artifact["type"], "web_app", "a page is an app of one file");
+        let one = server.get(&secret, &format!("{base}/{}", artifact["id"].as_str().expect("an id"))).await;
+        assert_eq!(one.json()["preview_url"], artifact["preview_url"]);
+        // Twice: a frame that is drawn again loads it again.
+        for _ in 0..2 {
+            let opened = visit(&server, &artifact["preview_url"], None).await;
+            assert_eq!(opened.status, StatusCode::SEE_OTHER, "{opened:?}");
+            assert_eq!(opened.headers[header::REFERRER_POLICY], "no-referrer");
+            let entry = json!(opened.headers[header::LOCATION].to_str().expect("text"));
+            let entered = visit(&server, &entry, None).await;
+            assert_eq!(entered.status, StatusCode::SEE_OTHER, "{entered:?}");
+            let cookie = entered.headers[header::SET_COOKIE].to_str().expect("text");
+            let cookie = cookie.split(';').next().expect("a pair").to_owned();
+            let (host, _) = parts(&entry);
+            let path = entered.headers[header::LOCATION].to_str().expect("text");
+            let seen = visit(&server, &json!(format!("http://{host}{path}")), Some(&cookie)).await;
+            assert_eq!(String::from_utf8_lossy(&seen.body), answer);
+            assert_eq!(
+                visit(&server, &entry, None).await.status,
+                StatusCode::UNAUTHORIZED,
+                "a grant works once"
+            );
+        }
+    }
+    // The link ends with the token that it was made for.
+    let id = server.gateway.authenticate(&secret).await.expect("it works").token_id;
+    server.gateway.token_delete(&server.owner_identity().await, id).await.expect("revoked");
+    let closed = visit(&server, &listed["artifacts"][1]["preview_url"], None).await;
+    assert_eq!(closed.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn preview_url_of_a_reader_starts_nothing_and_opens_no_other_session() {
+    let server = TestServer::start().await;
+    let (session, other) = (server.session().await, server.session().await);
+    let reader = server.token("default", "admin:ro").await;
+    let listed = server.get(&reader, &format!("/api/build/sessions/{session}/artifacts")).await.json();
+    let url = listed["artifacts"][1]["preview_url"].clone();
+    let woken = server.runtime.files.n_woken.load(Ordering::SeqCst);
+    assert_eq!(visit(&server, &url, None).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(server.runtime.files.n_woken.load(Ordering::SeqCst), woken, "nothing is started for a reader");
+    let foreign = json!(url.as_str().expect("text").replace(&session.to_string(), &other.to_string()));
+    assert_eq!(visit(&server, &foreign, None).await.status, StatusCode::UNAUTHORIZED);
+    let wrong = json!(format!("{}0", url.as_str().expect("text")));
+    assert_eq!(visit(&server, &wrong, None).await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn refusal_names_the_field_as_the_client_wrote_it() {
+    let server = TestServer::start().await;
+    let session = server.session().await;
+    let body = json!({"content": "x", "client_request_id": ""}).to_string();
+    let refused = server.post(&server.owner, &format!("/api/build/sessions/{session}/messages"), &body).await;
+    assert!(refused.json()["detail"].as_str().expect("text").contains("`client_request_id`"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn weekly_limit_says_when_to_come_back() {
+    let server = TestServer::start().await;
+    let new = json!({"name": "paid", "scope": "admin", "owner": "ada", "plan": "paid"}).to_string();
+    let made = server.post(&server.owner, "/api/tokens", &new).await.json();
+    let secret = made["secret"].as_str().expect("a secret");
+    let session = server.session().await;
+    let path = format!("/api/sessions/{session}/messages");
+    for _ in 0..50 {
+        let sent = server.post(secret, &path, r#"{"content": "x", "whenBusy": "queue"}"#).await;
+        assert!(sent.status.is_success(), "{sent:?}");
+    }
+    let refused = server.post(secret, &path, r#"{"content": "x", "whenBusy": "queue"}"#).await;
+    assert_eq!(refused.problem(), "MESSAGE_LIMIT");
+    let seconds: u64 = refused.headers[header::RETRY_AFTER].to_str().expect("text").parse().expect("seconds");
+    assert!((1..=7 * 24 * 3600).contains(&seconds), "{seconds}");
 }

@@ -313,6 +313,10 @@ impl Sessions for FakeRuntime {
         Ok(self.summary(self.record(session).await?))
     }
 
+    async fn session_last_run(&self, _: SessionId) -> Result<Option<RunStatus>, SessionError> {
+        Ok(None)
+    }
+
     async fn session_load(&self, session: SessionId) -> Result<SessionSummary, SessionError> {
         let record = self.record(session).await?;
         self.loaded.lock().expect("a lock").push(session);
@@ -451,6 +455,7 @@ impl Records for FakeRuntime {
             conversations: Conversations::of_threads(newest, Vec::new()),
             files: Vec::new(),
             queue: Vec::new(),
+            queue_held: false,
         })
     }
 
@@ -509,6 +514,10 @@ impl Records for FakeRuntime {
 
     async fn transcript(&self, _: SessionId, thread: &str) -> Result<Bytes, SessionError> {
         Ok(Bytes::from(format!("transcript of `{thread}`")))
+    }
+
+    async fn message(&self, _: SessionId, _: &ConversationId, id: &BlockId) -> Result<Block, SessionError> {
+        Err(SessionError::NotFound { kind: "message", id: id.to_string() })
     }
 
     async fn blob(&self, _: SessionId, hash: &BlobHash) -> Result<Bytes, SessionError> {

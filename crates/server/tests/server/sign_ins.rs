@@ -107,3 +107,32 @@ async fn looking_at_a_sign_in_link_does_not_use_it_up() {
     assert_eq!(entered.status, StatusCode::SEE_OTHER, "it still works");
     assert!(entered.headers.contains_key(header::SET_COOKIE));
 }
+
+#[tokio::test]
+async fn used_sign_in_link_shows_a_browser_the_command_for_a_new_one() {
+    let server = TestServer::start().await;
+    let link = server.post(&server.owner, "/api/auth/link", "").await.json();
+    let session = "0199aaaa-0000-7000-8000-000000000001";
+    let path = format!("{}&session={session}", link["path"].as_str().expect("a path"));
+    let visit = |accept: &str| {
+        let visit = request(Method::GET, &path, None).header(header::ACCEPT, accept);
+        visit.body(Body::empty()).expect("a request")
+    };
+    let entered = server.call(visit("text/html")).await;
+    assert_eq!(
+        entered.headers[header::LOCATION],
+        format!("/sessions/{session}").as_str(),
+        "it leads to the session"
+    );
+
+    let again = server.call(visit("text/html,application/xhtml+xml,*/*;q=0.8")).await;
+    assert_eq!((again.status, again.headers.get(header::SET_COOKIE)), (StatusCode::UNAUTHORIZED, None));
+    assert_eq!(again.headers[header::CONTENT_TYPE], "text/html; charset=utf-8");
+    let shown = String::from_utf8_lossy(&again.body);
+    assert!(shown.contains("<code>warren open</code>"), "{shown}");
+    assert_eq!(server.call(visit("application/json")).await.problem(), "UNAUTHORIZED", "programs get JSON");
+
+    let elsewhere = format!("/auth?code=x&session={}", "//evil.example");
+    let refused = request(Method::GET, &elsewhere, None).body(Body::empty()).expect("a request");
+    assert_eq!(server.call(refused).await.problem(), "BAD_REQUEST", "only IDs of sessions");
+}

@@ -170,8 +170,17 @@ async fn a_client_joins_only_what_it_may_read() {
             puppet.tell(json!({ "do": "emit", "name": "session:join", "payload": asked })).await;
             let answer = puppet.wait_for("answer").await;
             assert_eq!(answer["answer"]["error"]["code"], expect, "{asked}");
-            assert_eq!(puppet.wait_for("error").await["payload"]["code"], expect);
         }
+        // A message that there is not is answered too.
+        puppet.tell(json!({ "do": "emit", "name": "session:jion", "payload": {} })).await;
+        assert_eq!(puppet.wait_for("answer").await["answer"]["error"]["code"], "BAD_REQUEST");
+        // Whoever asks for no acknowledgement is told by `error`, and only then.
+        puppet
+            .tell(json!({ "do": "send", "name": "session:join", "payload": { "sessionId": foreign } }))
+            .await;
+        let seen = puppet.until(|line| line["name"] == "error").await;
+        assert_eq!(seen.last().expect("an error")["payload"]["code"], "NOT_FOUND");
+        assert_eq!(seen.iter().filter(|line| line["name"] == "error").count(), 1, "{seen:?}");
         // The bare id that older clients send: from now on.
         puppet.tell(json!({ "do": "emit", "name": "session:join", "payload": own })).await;
         assert_eq!(puppet.wait_for("answer").await["answer"], json!({ "lastSeq": 1 }));
@@ -219,6 +228,12 @@ async fn everyone_is_told_how_the_list_changes_and_whether_a_session_is_in_memor
         puppet.connect(&url, token(&server.owner)).await;
         assert_eq!(puppet.wait_for("sessions:list").await["payload"], json!([]));
         let session = server.session().await;
+        let created = puppet.wait_for("session:created").await;
+        assert_eq!(created["payload"]["sessionId"], json!(session));
+        assert_eq!(
+            (&created["payload"]["type"], &created["payload"]["seq"]),
+            (&json!("builtin"), &Value::Null)
+        );
         let change = puppet.wait_for("sessions:changed").await;
         assert_eq!(change["payload"]["change"], "created");
         assert_eq!(change["payload"]["session"]["sessionId"], json!(session));

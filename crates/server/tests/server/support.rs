@@ -52,7 +52,20 @@ impl TestServer {
         Self::on("127.0.0.1:7777", Env::with_clock(clock)).await
     }
 
+    /// A server that pages of these origins may call.
+    pub(crate) async fn allowing(origins: &[&str]) -> Self {
+        let options = Options {
+            allowed_origins: origins.iter().map(ToString::to_string).collect(),
+            ..options("127.0.0.1:7777")
+        };
+        Self::with_options(options, Env::system()).await
+    }
+
     async fn on(address: &str, env: Env) -> Self {
+        Self::with_options(options(address), env).await
+    }
+
+    async fn with_options(behaviour: Options, env: Env) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let tasks = Tasks::new();
         let database = Database::Sqlite(dir.path().join("db"));
@@ -68,7 +81,7 @@ impl TestServer {
             env: env.clone(),
             tasks: tasks.clone(),
             metrics: Arc::new(|| "warren_up 1\n".to_owned()),
-            options: Options { body_limit: 4096, ..Options::new(address.parse().expect("an address")) },
+            options: behaviour,
         };
         Self { router: router(deps), runtime, gateway, tasks, owner, store, env, _dir: dir }
     }
@@ -181,6 +194,10 @@ impl TestServer {
     }
 }
 
+fn options(address: &str) -> Options {
+    Options { body_limit: 4096, ..Options::new(address.parse().expect("an address")) }
+}
+
 /// A request to this server, as a program makes it.
 pub(crate) fn request(method: Method, path: &str, secret: Option<&str>) -> axum::http::request::Builder {
     let mut request = Request::builder().method(method).uri(path).header(header::HOST, "localhost:7777");
@@ -202,6 +219,7 @@ pub(crate) fn row(route: &Route, session: SessionId) -> axum::http::request::Bui
         .replace("{projectId}", "default")
         .replace("{agent}", "nobody")
         .replace("{profileId}", "default")
+        .replace("{blockId}", "msg-1")
         .replace("{code}", "NOT_FOUND")
         .replace("{hash}", &"0".repeat(64));
     let method = Method::from_bytes(route.method.as_str().as_bytes()).expect("a method");

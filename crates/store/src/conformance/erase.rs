@@ -36,18 +36,47 @@ async fn full(store: &Store) -> SessionRecord {
     record
 }
 
+fn spent_by(record: &SessionRecord, group_by: UsageGroup) -> UsageQuery {
+    UsageQuery {
+        partition: Some(record.partition.clone()),
+        project: Some(record.project_id),
+        from: None,
+        to: None,
+        group_by,
+    }
+}
+
+/// What was spent stays counted when a session is erased, under nobody's name.
+pub async fn usage_survives_the_session_that_spent_it(store: &Store) {
+    let record = full(store).await;
+    let mut before = Vec::new();
+    let groups = [UsageGroup::Day, UsageGroup::Model, UsageGroup::Agent, UsageGroup::Project];
+    for group in groups {
+        before.push(store.runs.usage(&spent_by(&record, group)).await.expect("it is summed"));
+    }
+    assert!(before.iter().all(|rows| rows.len() == 1 && rows[0].runs == 1), "{before:?}");
+    assert!(store.sessions.erase(record.session_id, Fence(9)).await.expect("it is erased"));
+    for (group, expect) in groups.into_iter().zip(&before) {
+        let after = store.runs.usage(&spent_by(&record, group)).await.expect("it is summed");
+        assert_eq!(&after, expect, "{group:?}");
+    }
+    let by_session = store.runs.usage(&spent_by(&record, UsageGroup::Session)).await.expect("it is summed");
+    let names: Vec<_> = by_session.iter().map(|row| row.group.as_str()).collect();
+    assert_eq!(names, ["erased"]);
+    // Nothing is counted twice, and what was erased is in its time.
+    store.sessions.erase(record.session_id, Fence(9)).await.expect("it is gone already");
+    let late =
+        UsageQuery { from: Some(samples::time(1_000_000_000_000)), ..spent_by(&record, UsageGroup::Day) };
+    assert_eq!(store.runs.usage(&late).await.expect("it is summed"), []);
+    let all = store.runs.usage(&spent_by(&record, UsageGroup::Day)).await.expect("it is summed");
+    assert_eq!(all, before[0]);
+}
+
 /// How much of everything there is under a session's name.
-async fn remains(store: &Store, record: &SessionRecord) -> [usize; 11] {
+async fn remains(store: &Store, record: &SessionRecord) -> [usize; 10] {
     let session = record.session_id;
     let query =
         SessionQuery { partition: Some(record.partition.clone()), limit: 9, ..SessionQuery::default() };
-    let spent = UsageQuery {
-        partition: Some(record.partition.clone()),
-        project: None,
-        from: None,
-        to: None,
-        group_by: UsageGroup::Day,
-    };
     let asked = ApprovalQuery { session: Some(session), limit: 9, ..ApprovalQuery::default() };
     let unfinished = store.runs.unfinished().await.expect("they are listed");
     [
@@ -58,7 +87,6 @@ async fn remains(store: &Store, record: &SessionRecord) -> [usize; 11] {
         store.runs.runs(session, None, 10).await.expect("they are listed").items.len(),
         unfinished.iter().filter(|run| run.session_id == session).count(),
         usize::from(store.runs.key(session, "key", samples::time(0)).await.expect("it is read").is_some()),
-        store.runs.usage(&spent).await.expect("it is summed").len(),
         store.versions.versions(session, None, 10).await.expect("they are listed").items.len(),
         store.transcripts.transcripts(session).await.expect("they are listed").len(),
         store.approvals.approvals(&asked).await.expect("they are listed").items.len(),
@@ -68,9 +96,9 @@ async fn remains(store: &Store, record: &SessionRecord) -> [usize; 11] {
 /// Whichever way one looks.
 pub async fn nothing_is_left_of_an_erased_session(store: &Store) {
     let record = full(store).await;
-    assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1]);
+    assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 2, 1]);
     assert!(store.sessions.erase(record.session_id, Fence(9)).await.expect("it is erased"));
-    assert_eq!(remains(store, &record).await, [0; 11]);
+    assert_eq!(remains(store, &record).await, [0; 10]);
     assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), None);
     assert_eq!(store.transcripts.transcript(record.session_id, "").await.expect("it is read"), None);
     let renewed =
@@ -86,7 +114,7 @@ pub async fn others_are_not_touched(store: &Store) {
     let third = full(store).await;
     store.sessions.erase(second.session_id, Fence(9)).await.expect("it is erased");
     for record in [first, third] {
-        assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1]);
+        assert_eq!(remains(store, &record).await, [6, 1, 1, 1, 2, 1, 1, 1, 2, 1]);
         assert_eq!(store.sessions.session(record.session_id).await.expect("it is read"), Some(record));
     }
     assert!(!store.sessions.erase(samples::session().session_id, Fence(9)).await.expect("there is none"));
@@ -102,7 +130,7 @@ pub async fn nothing_can_be_added_to_an_erased_session(store: &Store) {
     assert!(matches!(refused, Err(CommitError::NoSession(found)) if found == session), "{refused:?}");
     let late = store.transcripts.write_transcript(session, Fence(9), "", 0, Bytes::from_static(b"x")).await;
     assert!(late.is_err());
-    assert_eq!(remains(store, &record).await, [0; 11]);
+    assert_eq!(remains(store, &record).await, [0; 10]);
 }
 
 /// A server that does not hold the lease erases nothing: whoever holds it may be at work.

@@ -13,7 +13,8 @@ use super::{
     db::{Db, Failed, Tx},
     queries::{
         BATCH_BEGIN, BATCH_COMMIT, ENTRY_COUNT, ENTRY_DROP, ENTRY_ERASE, ENTRY_REPLACE, LOG_ERASE,
-        LOG_SHRINK, SESSION_ERASE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT, TRANSCRIPT_LAST, TRANSCRIPT_TRIM,
+        LOG_SHRINK, RUN_KEEP, SESSION_ERASE, TRANSCRIPT_APPEND, TRANSCRIPT_CUT, TRANSCRIPT_LAST,
+        TRANSCRIPT_TRIM,
     },
     row::to_json,
 };
@@ -185,6 +186,8 @@ impl<'a> Batch<'a> {
         if let Some(erased) = self.logs.remove(&session) {
             self.entries.retain(|(log, _)| *log != erased.log);
         }
+        self.tx.overwrite_what_is_deleted().await?;
+        self.tx.write(RUN_KEEP, args![session]).await?;
         for log in self.tx.read(LOG_ERASE, args![session]).await? {
             self.tx.write(ENTRY_ERASE, args![log.int(0)?]).await?;
         }

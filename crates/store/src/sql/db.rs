@@ -3,7 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use sqlx::{
     ConnectOptions as _, Connection as _, PgPool, Postgres, SqliteConnection, SqlitePool, Transaction,
@@ -51,6 +54,8 @@ pub(crate) struct Pen {
     options: SqliteConnectOptions,
     /// `None` once the database is closed.
     connection: Mutex<Option<SqliteConnection>>,
+    /// The database whose log gets room ahead; see [`wal`].
+    room: Option<PathBuf>,
 }
 
 /// The connection in the hand of whoever writes.
@@ -141,9 +146,10 @@ impl Db {
             .pragma("wal_autocheckpoint", wal::PAGES.to_string())
             .pragma("journal_size_limit", "67108864")
             .disable_statement_logging();
-        let writer = Box::new(Pen::new(options.clone().pragma("cache_size", "-4096")).await?);
-        if safety == Safety::PowerLoss {
-            writer.make_room(path).await?;
+        let room = (safety == Safety::PowerLoss).then(|| path.to_owned());
+        let writer = Box::new(Pen::new(options.clone().pragma("cache_size", "-4096"), room).await?);
+        if let Some(database) = &writer.room {
+            writer.make_room(database).await.map_err(ConnectError::Connect)?;
         }
         let readers = SqlitePoolOptions::new()
             .max_connections(SQLITE_READERS)
@@ -301,6 +307,17 @@ impl Db {
         }
     }
 
+    /// Removes from the disk what erased sessions left in SQLite's write-ahead log. Their rows are overwritten already.
+    /// PostgreSQL does the like when it vacuums and recycles its own log.
+    pub(crate) async fn forget_erased(&self) -> Result<(), sqlx::Error> {
+        let Db::Sqlite { writer, .. } = self else { return Ok(()) };
+        writer.take().await?.empty_log().await?;
+        match &writer.room {
+            Some(database) => writer.make_room(database).await,
+            None => Ok(()),
+        }
+    }
+
     /// Closes every connection. What is read or written afterwards fails.
     pub(crate) async fn close(&self) {
         match self {
@@ -319,24 +336,24 @@ impl Db {
 
 impl Pen {
     /// Opens the database and brings its tables up to date.
-    async fn new(options: SqliteConnectOptions) -> Result<Self, ConnectError> {
+    async fn new(options: SqliteConnectOptions, room: Option<PathBuf>) -> Result<Self, ConnectError> {
         let mut connection = options.connect().await.map_err(ConnectError::Connect)?;
         // Not `run`: what it returns cannot be awaited in a task.
         let migrations = migrations::sqlite();
         migrations.run_direct(None, &mut connection, false).await.map_err(ConnectError::Migrate)?;
         set_up(&mut connection).await.map_err(ConnectError::Connect)?;
-        Ok(Self { options, connection: Mutex::new(Some(connection)) })
+        Ok(Self { options, connection: Mutex::new(Some(connection)), room })
     }
 
     /// See [`wal`]. Without the room commits are slower and no less safe.
-    async fn make_room(&self, database: &Path) -> Result<(), ConnectError> {
-        let mut held = self.take().await.map_err(ConnectError::Connect)?;
+    async fn make_room(&self, database: &Path) -> Result<(), sqlx::Error> {
+        let mut held = self.take().await?;
         // Nobody else may write while the file grows: what they write goes to its end.
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut *held.connection).await.map_err(ConnectError::Connect)?;
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut *held.connection).await?;
         if let Err(error) = wal::make_room(database.to_owned()).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "there is no room for commits to come");
         }
-        if held.rollback().await { Ok(()) } else { Err(ConnectError::Connect(sqlx::Error::WorkerCrashed)) }
+        if held.rollback().await { Ok(()) } else { Err(sqlx::Error::WorkerCrashed) }
     }
 
     /// Waits until nobody else writes.
@@ -372,6 +389,14 @@ fn is_by_trigger(error: &sqlx::Error) -> bool {
 }
 
 impl Held<'_> {
+    /// Moves everything from the log into the database, and cuts the log. Waits for readers, but not long: what is left
+    /// then goes with the next time.
+    async fn empty_log(&mut self) -> Result<(), sqlx::Error> {
+        let statements = "PRAGMA secure_delete = OFF; PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE); \
+                          PRAGMA busy_timeout = 10000";
+        sqlx::raw_sql(statements).execute(&mut *self.connection).await.map(drop)
+    }
+
     /// As [`Tx::rollback`].
     async fn rollback(mut self) -> bool {
         let undone = sqlx::query("ROLLBACK").execute(&mut *self.connection).await;
@@ -412,6 +437,12 @@ impl Tx<'_> {
             }
             Tx::Postgres(tx) => Ok(bound!(query.postgres, args).execute(&mut **tx).await?.rows_affected()),
         }
+    }
+
+    /// From now on SQLite writes zeros where it deletes, until [`Db::forget_erased`].
+    pub(crate) async fn overwrite_what_is_deleted(&mut self) -> Result<(), sqlx::Error> {
+        let Tx::Sqlite(held) = self else { return Ok(()) };
+        sqlx::raw_sql("PRAGMA secure_delete = ON").execute(&mut *held.connection).await.map(drop)
     }
 
     /// Ends the transaction with a last statement. Durable when it returns.

@@ -40,6 +40,11 @@ macro_rules! steps {
                 "estimated tokens",
                 include_str!(concat!("../../migrations/", $directory, "/0013_estimated_tokens.sql")),
             ),
+            (
+                14,
+                "erased runs",
+                include_str!(concat!("../../migrations/", $directory, "/0014_erased_runs.sql")),
+            ),
         ]
     };
 }

@@ -113,6 +113,7 @@ queries! {
     REPLAY_LIST = "replay_list";
     REPLAY_PUT = "replay_put";
     RUN_GET = "run_get";
+    RUN_KEEP = "run_keep";
     RUN_LIST = "run_list";
     RUN_PUT = "run_put";
     RUN_UNFINISHED = "run_unfinished";

@@ -142,11 +142,18 @@ impl Writer {
                 () = cancel.cancelled(), if !self.inbox.is_closed() => self.inbox.close(),
             }
             let n_answered = jobs.len();
+            let is_erasing = jobs.iter().any(|job| matches!(job.work, Work::Erase { .. }));
             while !jobs.is_empty() {
                 let turn = self.turn.lock().await;
                 let rest = jobs.split_off(batch_len(&jobs));
                 self.settle(std::mem::replace(&mut jobs, rest)).await;
                 drop(turn);
+            }
+            if is_erasing && let Err(error) = self.db.forget_erased().await {
+                tracing::warn!(
+                    error = &error as &dyn StdError,
+                    "the database's log keeps what was erased for now"
+                );
             }
             if n_answered > 1 {
                 self.gather().await;

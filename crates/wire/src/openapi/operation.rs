@@ -144,7 +144,9 @@ fn content(answer: &Answer) -> Value {
         }),
         (Media::Json, Some(schema)) => json!({"schema": reference(schema)}),
         (Media::Json, None) => json!({"schema": {"type": "object"}}),
-        (Media::Bytes | Media::File, _) => json!({"schema": {"type": "string", "format": "binary"}}),
+        (Media::Bytes | Media::Archive | Media::File, _) => {
+            json!({"schema": {"type": "string", "format": "binary"}})
+        }
         _ => json!({"schema": {"type": "string"}}),
     }
 }

@@ -58,7 +58,8 @@ pub(super) const GET: Route = row(
     "One session; wakes its sandbox, unless the token is read-only",
 )
 .needs(Read, Session)
-.gives(SESSION);
+.gives(SESSION)
+.fails(&[Code::SandboxError, Code::IsolationMissing, Code::DataDamaged, Code::DiskLimit, Code::Unavailable]);
 
 pub(super) const ERASE: Route = row(
     Name::BuildSessionErase,

@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use warren_domain::Usage;
 
+use super::ErrorBody;
+
 /// One event of an answer.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -98,15 +100,6 @@ pub(in crate::agent) struct MessageDelta {
     pub(in crate::agent) stop_reason: Option<String>,
 }
 
-/// An error, in a stream or as an answer.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(in crate::agent) struct ErrorBody {
-    #[serde(rename = "type")]
-    pub(in crate::agent) kind: String,
-    pub(in crate::agent) message: String,
-}
-
 /// Tokens as the API counts them. Absent numbers leave earlier ones as they are.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
@@ -117,7 +110,24 @@ pub(in crate::agent) struct ApiUsage {
     cache_read_input_tokens: Option<u64>,
 }
 
+impl ApiEvent {
+    /// The end of an answer, in the words of an API that says it all at once.
+    pub(super) fn end(stop_reason: &str, usage: ApiUsage) -> Self {
+        Self::MessageDelta { delta: MessageDelta { stop_reason: Some(stop_reason.to_owned()) }, usage }
+    }
+}
+
 impl ApiUsage {
+    /// Of an API that counts what its cache served apart, and charges nothing for writing to it.
+    pub(super) fn new(input: Option<u64>, output: Option<u64>, cached: u64) -> Self {
+        Self {
+            input_tokens: input,
+            output_tokens: output,
+            cache_creation_input_tokens: None,
+            cache_read_input_tokens: input.map(|_| cached),
+        }
+    }
+
     /// Takes over what `later` says: the API's numbers of one answer are running totals.
     pub(in crate::agent) fn update(&mut self, later: &ApiUsage) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);

@@ -172,3 +172,80 @@ fn a_subagent_is_a_call_of_task_with_its_whole_input_and_its_report_is_the_resul
         ]),
     );
 }
+
+fn folded(lines: &[Value]) -> History {
+    let mut history = History::default();
+    for line in lines {
+        history.apply(&serde_json::from_value::<Entry>(line.clone()).expect("a line of a transcript"));
+    }
+    history
+}
+
+/// A long turn: a first task, then a second one with many calls, two in each answer.
+fn long_turn() -> Vec<Value> {
+    let mut lines =
+        vec![user("m1", json!("the first task")), said("s", "Done."), user("m2", json!("the second task"))];
+    for n in 0..20 {
+        let (x, y) = (format!("x{n}"), format!("y{n}"));
+        lines.extend([said(&format!("a{n}"), "On."), call(&x), call(&y), answered(&y, &"2".repeat(300))]);
+        lines.push(answered(&x, &"1".repeat(300)));
+    }
+    lines
+}
+
+/// Every call has its result right after it, and every result its call.
+fn assert_paired(messages: &[Value]) {
+    let ids = |message: &Value, kind: &str, key: &str| -> Vec<String> {
+        let content = message["content"].as_array().expect("content").iter();
+        content
+            .filter(|it| it["type"] == kind)
+            .map(|it| it[key].as_str().expect("an id").to_owned())
+            .collect()
+    };
+    for pair in messages.windows(2) {
+        assert_eq!(ids(&pair[0], "tool_use", "id"), ids(&pair[1], "tool_result", "tool_use_id"));
+        assert_ne!(pair[0]["role"], pair[1]["role"]);
+    }
+    assert!(messages.first().is_some_and(|first| first["role"] == "user"));
+}
+
+#[test]
+fn compaction_keeps_first_and_current_message_and_never_parts_a_call_from_its_result() {
+    let lines = long_turn();
+    for limit in [100, 300, 1_000, 3_000] {
+        for pressure in 0..6 {
+            let history = folded(&lines);
+            let mut compaction = history.plan(limit, pressure).expect("there is something to leave out");
+            compaction.summary = compaction.summary.map(|_| "what was done".to_owned());
+            let compacted = line(
+                "block_complete",
+                json!({"type": "system", "id": "c", "subtype": "status",
+                "message": "Context compacted"}),
+                json!({"compaction": compaction}),
+            );
+            let mut all = lines.clone();
+            all.push(compacted);
+            let after = folded(&all);
+            let messages = after.messages();
+            assert_paired(&messages);
+            let told = Value::from(messages).to_string();
+            for kept in ["the first task", "the second task", "what was done"] {
+                assert!(told.contains(kept), "{limit}, {pressure}: {kept}");
+            }
+            assert!(after.tokens(0) < history.tokens(0), "{limit}, {pressure}");
+            // Once more: the earlier summary gives way to the next one.
+            all.extend(lines[3..].iter().cloned());
+            let mut again = folded(&all).plan(limit, pressure).expect("there is something to leave out");
+            again.summary = again.summary.map(|_| "all that was done".to_owned());
+            all.push(json!({"native": {"compaction": again}}));
+            let messages = folded(&all).messages();
+            assert_paired(&messages);
+            let told = Value::from(messages).to_string();
+            assert_eq!(
+                (told.matches("what was done").count(), told.matches("all that was done").count()),
+                (0, 1)
+            );
+            assert!(told.contains("the first task") && told.contains("the second task"));
+        }
+    }
+}

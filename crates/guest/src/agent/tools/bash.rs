@@ -107,5 +107,5 @@ fn report(end: &End, mut text: String) -> Output {
         }
         text.push_str(&note);
     }
-    Output { text, is_error }
+    Output { text, is_error, media: Vec::new() }
 }

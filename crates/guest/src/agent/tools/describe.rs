@@ -15,6 +15,7 @@ pub(super) fn display_name(name: &str) -> Option<String> {
         "glob" => "Find files",
         "grep" => "Search",
         "todo" => "Plan",
+        "question" => "Ask",
         _ => return None,
     };
     Some(display.to_owned())
@@ -28,6 +29,7 @@ pub(super) fn description(name: &str, input: &Value) -> Option<String> {
         "read" | "write" | "edit" => field("path"),
         "glob" | "grep" => field("pattern"),
         "todo" => progress(input),
+        "question" => input["questions"][0]["question"].as_str().map(str::to_owned),
         _ => None,
     };
     text.and_then(|text| one_line(&text))

@@ -1,4 +1,4 @@
-//! Reads a range of a file's lines.
+//! Reads a range of a file's lines, or shows the model a picture or a document.
 
 use std::{
     fmt::Write,
@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{files, input};
+use super::{Output, files, input, look};
 
 const USUAL_LINES: usize = 2_000;
 const MAX_LINE: usize = 2_000;
@@ -26,14 +26,25 @@ struct Input {
     limit: Option<usize>,
 }
 
-pub(super) fn run(cwd: &Path, value: Value) -> Result<String, String> {
-    let input: Input = input(value)?;
+pub(super) fn run(cwd: &Path, value: Value) -> Output {
+    let input: Input = match input(value) {
+        Ok(input) => input,
+        Err(problem) => return Output::failed(problem),
+    };
     let path = files::resolve(cwd, &input.path);
+    match look::look_at(&path) {
+        Ok(Some(output)) => output,
+        Ok(None) => read_lines(&path, &input).into(),
+        Err(problem) => Output::failed(problem),
+    }
+}
+
+fn read_lines(path: &Path, input: &Input) -> Result<String, String> {
     let first = input.offset.unwrap_or(1).max(1);
     let end = first.saturating_add(input.limit.unwrap_or(USUAL_LINES));
-    let mut lines = Lines { reader: BufReader::new(files::open(&path)?), n_read: 0 };
+    let mut lines = Lines { reader: BufReader::new(files::open(path)?), n_read: 0 };
     let mut text = String::new();
-    while let Some(line) = lines.next().map_err(|error| files::failed("read", &path, &error))? {
+    while let Some(line) = lines.next().map_err(|error| files::failed("read", path, &error))? {
         if line.contains(&0) {
             return Err(format!("`{}` is not text", path.display()));
         }

@@ -3,7 +3,7 @@ use std::{fs, path::Path};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{FileTool, Tool, edit, glob, grep, read, todo, write};
+use super::{Output, Tool, edit, glob, grep, read, todo, write};
 
 /// A directory with these files.
 fn workspace(files: &[(&str, &str)]) -> TempDir {
@@ -17,14 +17,14 @@ fn workspace(files: &[(&str, &str)]) -> TempDir {
 }
 
 #[track_caller]
-fn check(tool: FileTool, root: &Path, input: Value, expect: &str) {
-    assert_eq!(tool(root, input), Ok(expect.to_owned()));
+fn check<T: Into<Output>>(tool: fn(&Path, Value) -> T, root: &Path, input: Value, expect: &str) {
+    assert_eq!(tool(root, input).into(), Ok(expect.to_owned()).into());
 }
 
 #[track_caller]
-fn check_fails(tool: FileTool, root: &Path, input: Value, expect: &str) {
-    let error = tool(root, input).expect_err("it fails");
-    assert!(error.contains(expect), "{error}");
+fn check_fails<T: Into<Output>>(tool: fn(&Path, Value) -> T, root: &Path, input: Value, expect: &str) {
+    let output: Output = tool(root, input).into();
+    assert!(output.is_error && output.text.contains(expect), "{output:?}");
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn a_file_is_read_by_ranges_of_numbered_lines() {
 fn a_long_file_is_read_in_pieces_that_fit() {
     let root =
         workspace(&[("wide", &format!("{}\nnext\n", "x".repeat(5_000))), ("long", &"line\n".repeat(50_000))]);
-    let wide = read::run(root.path(), json!({"path": "wide"})).expect("readable");
+    let wide = read::run(root.path(), json!({"path": "wide"})).text;
     assert_eq!(wide, format!("1\t{}… [line cut]\n2\tnext\n", "x".repeat(2_000)));
-    let long = read::run(root.path(), json!({"path": "long", "limit": 40_000})).expect("readable");
+    let long = read::run(root.path(), json!({"path": "long", "limit": 40_000})).text;
     assert!(long.len() < 70_000 && long.contains("[there is more: go on with offset "), "{}", long.len());
 }
 

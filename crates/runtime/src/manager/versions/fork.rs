@@ -111,7 +111,7 @@ impl SessionManager {
     }
 
     /// An entry with what the log has only the beginning of: the new session has to keep it itself.
-    async fn whole(
+    pub(in crate::manager) async fn whole(
         &self,
         source: &SessionRecord,
         event: Event,

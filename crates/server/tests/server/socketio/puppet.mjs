@@ -39,6 +39,9 @@ const does = {
   emit({ name, payload }) {
     socket.emit(name, payload, (answer) => say({ is: "answer", name, answer }));
   },
+  send({ name, payload }) {
+    socket.emit(name, payload);
+  },
   // The connection is lost; the client comes back by itself.
   drop() {
     socket.io.engine.close();

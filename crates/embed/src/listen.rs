@@ -5,20 +5,20 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
-use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 
-use crate::report::Advised;
+use crate::advised::Advised;
 
-/// Takes the address, and says which port was free if any would do.
-pub(super) async fn bind(wanted: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(wanted).await.map_err(|error| refused(wanted, &error))?;
-    let address = listener.local_addr().context("failed to find our own address")?;
-    Ok((listener, address))
+/// Takes an address.
+///
+/// # Errors
+/// When it cannot be had; says what to do then.
+pub async fn bind(wanted: SocketAddr) -> Result<TcpListener, Advised> {
+    TcpListener::bind(wanted).await.map_err(|error| refused(wanted, &error))
 }
 
 /// An address a client on this machine can use: nobody can connect to "any address".
-pub(super) fn reachable(mut address: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),

@@ -9,10 +9,10 @@ use warren_env::Env;
 use warren_server::Advice;
 use warren_store::{StorageError, Store};
 
-use crate::report::Advised;
+use crate::advised::Advised;
 
 /// Refuses a blob storage that belongs to another database, or a database that belongs with another blob storage.
-pub(super) async fn claim(store: &Store, blobs: &Arc<dyn ObjectStore>, env: &Env, place: &str) -> Result<()> {
+pub(crate) async fn claim(store: &Store, blobs: &Arc<dyn ObjectStore>, env: &Env, place: &str) -> Result<()> {
     let claimed = warren_store::claim_storage(store, blobs, &env.uuid().to_string()).await;
     claimed.map_err(|error| match error {
         StorageError::Other { expected, found } => {
@@ -32,7 +32,7 @@ pub(super) async fn claim(store: &Store, blobs: &Arc<dyn ObjectStore>, env: &Env
 }
 
 /// Where blobs are, for people.
-pub(super) fn place(config: &Config, directory: &Path) -> String {
+pub(crate) fn place(config: &Config, directory: &Path) -> String {
     match &config.storage.blobs {
         Some(blobs) => format!("`{}`", blobs.url),
         None => format!("`{}`", directory.display()),
@@ -40,7 +40,8 @@ pub(super) fn place(config: &Config, directory: &Path) -> String {
 }
 
 /// A warning about a database that servers can share with blobs that they cannot.
-pub(crate) fn advice(config: &Config, directory: &Path) -> Option<Advice> {
+#[must_use]
+pub fn advice(config: &Config, directory: &Path) -> Option<Advice> {
     let is_shared = matches!(config.storage.database, Database::Postgres(_));
     (is_shared && config.storage.blobs.is_none()).then(|| Advice {
         problem: format!(

@@ -7,7 +7,7 @@ use warren_programs::{AgentStatus, Installed, Programs, Report};
 use warren_runtime::{Known, Packages, Program, ProgramError};
 
 /// What is installed on this machine.
-pub(super) struct OnDisk(pub(super) Programs);
+pub(crate) struct OnDisk(pub(crate) Programs);
 
 #[async_trait]
 impl warren_runtime::Programs for OnDisk {

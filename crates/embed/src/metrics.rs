@@ -11,7 +11,7 @@ use warren_server::RenderMetrics;
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Takes up all figures of this process from now on.
-pub(super) fn record(tasks: &Tasks) -> Result<RenderMetrics> {
+pub(crate) fn record(tasks: &Tasks) -> Result<RenderMetrics> {
     let figures =
         PrometheusBuilder::new().install_recorder().context("failed to install the recorder of figures")?;
     let kept = figures.clone();

@@ -1,6 +1,6 @@
 //! From the configuration to each component's own options.
 
-use std::{ffi::OsString, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use warren_config::{Config, Credentials, Database, Provider};
@@ -16,10 +16,9 @@ use warren_runtime::{
 use warren_sandbox::{Layer, Limits, local::UidRange};
 use warren_snapshots::{S3Keys, Storage};
 
-use super::{LAUNCHER, skeleton::skeleton};
-use crate::report::Advised;
+use crate::{advised::Advised, embed, skeleton::skeleton};
 
-pub(super) fn store(config: &Config, directory: &Path) -> warren_store::Options {
+pub(crate) fn store(config: &Config, directory: &Path) -> warren_store::Options {
     let database = match &config.storage.database {
         Database::Sqlite(path) => warren_store::Database::Sqlite(path.clone()),
         Database::Postgres(url) => warren_store::Database::Postgres(url.expose().to_owned()),
@@ -28,7 +27,7 @@ pub(super) fn store(config: &Config, directory: &Path) -> warren_store::Options 
 }
 
 /// Where blobs and trees of files are kept, if not in the data directory.
-pub(super) fn storage(config: &Config) -> Result<Option<Storage>> {
+pub(crate) fn storage(config: &Config) -> Result<Option<Storage>> {
     let Some(blobs) = &config.storage.blobs else { return Ok(None) };
     let keys = blobs
         .keys
@@ -39,7 +38,7 @@ pub(super) fn storage(config: &Config) -> Result<Option<Storage>> {
 }
 
 /// How trees of files are kept. What files of this machine looked like stays here, wherever they are kept.
-pub(super) fn snapshots(
+pub(crate) fn snapshots(
     config: &Config,
     directory: &Path,
     storage: Option<Storage>,
@@ -52,11 +51,12 @@ pub(super) fn snapshots(
     }
 }
 
-/// The launcher is this program itself, under another first argument.
-pub(super) fn sandbox(directory: &Path) -> Result<warren_sandbox::local::Options> {
-    let program = std::env::current_exe().context("failed to find this program's own file")?;
-    let launcher = vec![program.into_os_string(), OsString::from(LAUNCHER)];
-    Ok(warren_sandbox::local::Options::new(launcher, directory.join("sandbox")))
+/// How the backend `local` makes sandboxes, with what it needs beneath this directory.
+///
+/// # Errors
+/// When this program's own file cannot be found: it is the launcher too.
+pub fn sandbox(directory: &Path) -> Result<warren_sandbox::local::Options> {
+    Ok(warren_sandbox::local::Options::new(embed::own_launcher()?, directory.join("sandbox")))
 }
 
 /// The UIDs of new workspaces, claimed for this data directory. `None` where sandboxes run under the server's own.
@@ -73,7 +73,7 @@ fn uids(config: &Config, directory: &Path) -> Result<Option<UidRange>> {
 }
 
 /// How many messages may be sent.
-pub(super) fn plans(config: &Config) -> Result<warren_gateway::Plans> {
+pub(crate) fn plans(config: &Config) -> Result<warren_gateway::Plans> {
     let plans = &config.plans;
     Ok(warren_gateway::Plans {
         unpaid: plans.unpaid_messages,
@@ -84,14 +84,15 @@ pub(super) fn plans(config: &Config) -> Result<warren_gateway::Plans> {
 }
 
 /// Agents' programs.
-pub(crate) fn programs(config: &Config) -> warren_programs::Options {
+#[must_use]
+pub fn programs(config: &Config) -> warren_programs::Options {
     let directory = config.agents.directory.clone();
     let options = warren_programs::Options::new(directory, config.agents.registry.expose());
     let plain = if config.agents.allow_http_registry { Plain::Anywhere } else { Plain::LoopbackOnly };
     warren_programs::Options { cache: config.agents.cache_directory.clone(), plain, ..options }
 }
 
-pub(super) fn models(config: &Config) -> Result<warren_models::Options> {
+pub(crate) fn models(config: &Config) -> Result<warren_models::Options> {
     let prices = config.models.prices.iter().fold(PriceTable::default(), |table, (prefix, price)| {
         table.with(
             prefix,
@@ -138,7 +139,7 @@ fn model_lists(config: &Config) -> Result<ModelLists> {
 }
 
 /// What sandboxes may reach, whatever their profiles say. This server itself is never among it.
-pub(super) fn egress(config: &Config, address: SocketAddr) -> Result<EgressOptions> {
+pub(crate) fn egress(config: &Config, address: SocketAddr) -> Result<EgressOptions> {
     let advised = |text: String, hint: &str| Advised::new(text, hint.to_owned());
     Ok(EgressOptions {
         allow: EgressRules::parse(&config.egress.allow)
@@ -177,7 +178,7 @@ fn template(config: &Config) -> Result<Template> {
     }
 }
 
-pub(super) fn runtime(
+pub(crate) fn runtime(
     config: &Config,
     directory: &Path,
     node: NodeId,
@@ -249,9 +250,10 @@ fn max_sandboxes_for(memory_kib: usize, cpus: usize) -> usize {
     (memory_kib / (512 << 10)).min(cpus * 32).max(4)
 }
 
-pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Options {
+pub(crate) fn server(config: &Config, listen: SocketAddr) -> warren_server::Options {
     warren_server::Options {
         allowed_hosts: config.server.allowed_hosts.clone(),
+        allowed_origins: config.server.allowed_origins.clone(),
         body_limit: usize::try_from(config.server.body_limit).unwrap_or(usize::MAX),
         secure_cookies: config.server.secure_cookies,
         preview_origins: config.preview_origins.clone(),
@@ -262,7 +264,8 @@ pub(super) fn server(config: &Config, listen: SocketAddr) -> warren_server::Opti
 }
 
 /// The layers the operator requires. The configuration has checked their names.
-pub(crate) fn required_layers(config: &Config) -> Vec<Layer> {
+#[must_use]
+pub fn required_layers(config: &Config) -> Vec<Layer> {
     Layer::OFFERED.into_iter().filter(|layer| config.sandbox.required.contains(&layer.to_string())).collect()
 }
 

@@ -1,0 +1,126 @@
+//! Commands about files, knowledge and artifacts.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::SESSION;
+
+/// `warren files …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Files {
+    /// List a directory
+    #[command(alias = "ls")]
+    List {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Path in the workspace, or below /user-input, /knowledge or /instructions
+        #[arg(default_value = "")]
+        path: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a file
+    #[command(alias = "cat")]
+    Get {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Path of the file
+        path: String,
+    },
+    /// Write standard input to a file
+    Put {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Path of the file
+        path: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a file, or a directory with its content
+    #[command(visible_alias = "delete")]
+    Rm {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Path of the file or directory
+        path: String,
+    },
+}
+
+/// `warren knowledge …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Knowledge {
+    /// List the files
+    #[command(alias = "ls")]
+    List {
+        #[command(flatten)]
+        of: OfProject,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add files, all or none. Files with the same name are replaced
+    Add {
+        #[command(flatten)]
+        of: OfProject,
+        /// Local files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Target directory in /knowledge
+        #[arg(long, value_name = "DIRECTORY", default_value = "")]
+        to: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a file, or a directory with its content
+    #[command(visible_alias = "delete")]
+    Rm {
+        #[command(flatten)]
+        of: OfProject,
+        /// Path below /knowledge
+        path: String,
+    },
+}
+
+/// Project of the knowledge.
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct OfProject {
+    /// ID of the project. `default` is the project of the token, else the default project
+    #[arg(long, value_name = "ID", default_value = "default")]
+    pub(crate) project: String,
+}
+
+/// `warren artifacts …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Artifacts {
+    /// List artifacts
+    #[command(alias = "ls")]
+    List {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the content of an artifact
+    #[command(alias = "cat")]
+    Get {
+        #[arg(help = SESSION)]
+        session: String,
+        /// ID or name of the artifact
+        artifact: String,
+    },
+    /// Print a one-time link that opens an artifact in a browser
+    Open {
+        #[arg(help = SESSION)]
+        session: String,
+        /// ID or name of the artifact
+        artifact: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
