@@ -13,6 +13,8 @@ export default defineConfig({
       { find: /^@warren\/react\/core$/, replacement: here("packages/react/src/core/index.ts") },
       { find: /^@warren\/react$/, replacement: here("packages/react/src/index.ts") },
       { find: /^~\//, replacement: here("src/") },
+      // Its variant for browsers parses by the browser, which reports each style attribute to the page's policy.
+      { find: /^hast-util-from-html-isomorphic$/, replacement: here("node_modules/hast-util-from-html-isomorphic/index.js") },
     ],
     dedupe: ["react", "react-dom"],
   },
@@ -24,7 +26,14 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1500,
   },
-  server: { proxy: { "/api": server, "/auth": server, "/socket.io": { target: server, ws: true } } },
+  // The page's own `Host` goes on: the server compares it with `Origin` before a page may change anything.
+  server: {
+    proxy: {
+      "/api": { target: server, changeOrigin: false },
+      "/auth": { target: server, changeOrigin: false },
+      "/socket.io": { target: server, changeOrigin: false, ws: true },
+    },
+  },
   test: {
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}", "packages/*/src/**/*.test.{ts,tsx}", "packages/*/test/**/*.test.ts"],

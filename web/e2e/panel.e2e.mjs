@@ -92,13 +92,13 @@ try {
   await story("an edit is saved over what was read, and not over what somebody else wrote", async () => {
     await page.goto(at("files"));
     await page.getByRole("treeitem", { name: /heat\.ts/ }).click();
-    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
     const text = page.getByRole("textbox", { name: /Text of/ });
     await text.fill("one\n");
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".code code", { hasText: "one" }).waitFor();
     assert.equal(server.text(), "one\n");
-    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
     await text.fill("mine\n");
     server.change("theirs\n");
     await page.getByRole("button", { name: "Save", exact: true }).click();

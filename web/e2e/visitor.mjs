@@ -18,7 +18,7 @@ async function showPage(context, directory) {
     const type = { ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml" }[extname(name)] ?? "application/octet-stream";
     return route.fulfill({ status: path ? answer.status() : 200, headers: { ...headers, "content-type": type, "cache-control": "no-cache" }, path: join(directory, name) });
   };
-  const isPlace = (url) => !url.hostname.endsWith(".localhost") && /^\/($|sessions\/|overview|doctor|settings)/.test(url.pathname);
+  const isPlace = (url) => !url.hostname.endsWith(".localhost") && /^\/($|sessions\/|board|overview|doctor|settings)/.test(url.pathname);
   await context.route(isPlace, fromDisk("index.html"));
   await context.route((url) => !url.hostname.endsWith(".localhost") && url.pathname.startsWith("/assets/"), fromDisk());
 }
@@ -99,8 +99,8 @@ export class Visitor {
     if (new URL(page.url()).pathname !== "/") await page.goto(`${this.base}/`);
     if (agent) await page.getByRole("radio", { name: agent }).click();
     if (asks) {
-      await page.getByRole("button", { name: /before it acts/ }).click();
-      await page.getByRole("menuitemradio", { name: "Asks me first" }).click();
+      await page.getByRole("button", { name: /^Permissions:/ }).click();
+      await page.getByRole("menuitemradio", { name: "Ask before acting" }).click();
     }
     if (name) await page.getByLabel("Session name").fill(name);
     await page.getByLabel("First message").fill(text);
@@ -138,7 +138,7 @@ export class Visitor {
     };
     const until = Date.now() + WAIT_MS;
     while (!(await settled()) && Date.now() < until) await new Promise((again) => setTimeout(again, 100));
-    await this.page.locator(".top .state.idle").waitFor();
+    await this.page.locator(".top .state.idle, .top .state.fail").waitFor();
   }
 
   async running() {

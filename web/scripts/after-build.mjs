@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
 const DIST = new URL("../dist/", import.meta.url).pathname;
-const LIMIT = 300 * 1024;
+const LIMIT = 200 * 1024;
 /** What a visitor of a conversation loads, whether or not it is split from the entry. */
 const CHAT_ROUTE = "src/features/chat/ChatPage.tsx";
 const TEXT = /\.(html|js|mjs|css|svg|json|wasm|txt|map)$/;

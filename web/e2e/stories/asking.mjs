@@ -11,7 +11,7 @@ export const STORIES = [
       const id = await person.start("count to 9000", { agent: "Claude Code" });
       await person.sees("1 2 3 4 5");
       await page.getByRole("button", { name: "Stop" }).click();
-      await person.sees("What it did until then is kept");
+      await person.sees("Work up to this point is saved");
       await person.idle();
       await person.send("count to 3");
       await person.sees("Saved v");
@@ -37,8 +37,8 @@ export const STORIES = [
       await person.sees("Allowed once");
       await person.idle();
       await person.send("run: touch never-run");
-      await request.getByRole("button", { name: "Deny and say why" }).click();
-      await page.getByLabel("Why not, for the agent").fill("not today");
+      await request.getByRole("button", { name: "Deny with a reason" }).click();
+      await page.getByLabel("Reason, for the agent").fill("not today");
       await request.getByRole("button", { name: "Deny" }).and(page.locator("[aria-disabled=false]")).waitFor();
       await page.keyboard.press("Enter");
       await person.sees("not today");

@@ -288,9 +288,9 @@ export const STORIES = [
         let halves = 0;
         await page.route(/\/api\/(usage|sandboxes|agents|doctor)/, (route) => (halves++ < 40 ? route.fulfill({ status: 200, contentType: "application/json", body: '{"rows": [' }) : route.fallback()));
         await page.getByRole("link", { name: "Overview" }).click();
-        await unread("What was spent could not be read").waitFor();
+        await unread("Spending could not be loaded").waitFor();
         await page.unroute(/\/api\/(usage|sandboxes|agents|doctor)/);
-        await page.getByRole("heading", { name: "Cost by day and agent" }).waitFor();
+        await page.getByRole("heading", { name: "Tokens", exact: true }).waitFor();
         await page.getByRole("button", { name: "Try again" }).first().waitFor({ state: "detached" });
       } finally {
         wire.end();
@@ -312,7 +312,7 @@ export const STORIES = [
         // Who may only read sees the question, and no button that answers it.
         const guest = await visit({ token: reader.secret });
         await guest.page.goto(`${guest.base}/sessions/${id}`);
-        await guest.page.getByText("Only members who may run can answer.").waitFor();
+        await guest.page.getByText("You have read-only access, so you cannot answer.").waitFor();
         assert.equal(await guest.page.getByRole("button", { name: /Allow|Deny|^Stop$|^Send$/ }).count(), 0);
         wire.cut();
         await lost(page).waitFor();

@@ -56,8 +56,9 @@ export const STORIES = [
       await page.keyboard.type("show me a failing tool");
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/sessions\//);
-      await page.locator(".top .state.idle").waitFor();
+      // The tool first: a session is idle before its run begins too, and while it runs Escape stays in the field.
       await page.waitForFunction(() => document.querySelector("[role=log] [data-kind=tool]"));
+      await page.locator(".top .state.idle").waitFor();
       // Out of the field, block by block, closing one.
       await page.keyboard.press("Escape");
       for (let n = 0; n < 12; n++) {
@@ -97,8 +98,8 @@ export const STORIES = [
       await tabTo(page, "radio", /./, "Shift+Tab");
       for (let n = 0; n < 12 && !(await page.getByRole("radio", { name: "Claude Code", checked: true }).count()); n++) await page.keyboard.press("ArrowRight");
       await page.getByRole("radio", { name: "Claude Code", checked: true }).waitFor();
-      await pressOn(page, "button", /before it acts/);
-      await page.getByRole("menuitemradio", { name: "Acts by itself" }).waitFor();
+      await pressOn(page, "button", /^Permissions:/);
+      await page.getByRole("menuitemradio", { name: "Auto-approve" }).waitFor();
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await tabTo(page, "textbox", "Session name");

@@ -6,11 +6,11 @@ import { faults } from "../axe.mjs";
  * these is a control that they must not have.
  */
 const READS = [
-  /^(Skip to|Warren|Command palette|Search|Clear search|Load earlier messages|Filter|Follow live|All$|Running( \d+)?$|Needs you( \d+)?$|Overview|Settings|Switch to|Theme|Light$|Dark$|Signed in as|Sign out|Sessions$|Close|Copy|Session menu|Show|Hide|guards)/,
+  /^(Skip to|Warren|Command palette|Search|Clear search|Load earlier messages|More filters|Filter|Board$|Export as|Find in|System$|Follow live|All$|Running( \d+)?$|Needs you( \d+)?$|Overview|Settings|Switch to|Theme|Light$|Dark$|Signed in as|Sign out|Sessions$|Close|Copy|Session menu|Show|Hide|guards)/,
   /guards in force|^bubblewrap|ready$|^Session |Doctor/i,
   /^(Artifacts|Files|Versions|Activity)/,
   /^(Diff of v|Diff$|Version \d|Compare|v\d|Preview$|Code$|Reload$|Phone size|Full screen|Download|Open |Whitespace|From version|To version|Conversation$|Files$)/,
-  /^(Since v\d|24 h|14 days|90 days|Export|As a table|Examine again)/,
+  /^(Since v\d|24 h|14 days|90 days|Export|As a table|Check again)/,
 ];
 
 /** Names of all that can be pressed or written into now, except rows that lead to a session, a file or a block. */
@@ -55,12 +55,12 @@ export const STORIES = [
       const guest = await visit({ token: reader.secret });
       await guest.page.goto(`${guest.base}/sessions/${id}`);
       await guest.sees("1 2 3 4 5");
-      await guest.page.getByText("This link is for reading only.").waitFor();
+      await guest.page.getByText("You have read-only access.").waitFor();
       assert.equal(await guest.page.getByRole("button", { name: /^(Send|Stop|New session)$/ }).count(), 0);
       const status = await guest.page.evaluate(async (path) => (await fetch(path, { method: "POST", headers: { "content-type": "application/json", "x-warren-csrf": document.cookie.split("warren_csrf=")[1]?.split(";")[0] ?? "" }, body: JSON.stringify({ content: "no" }) })).status, `/api/sessions/${id}/messages`);
       assert.equal(status, 403);
       await person.page.getByRole("button", { name: "Stop" }).click();
-      await guest.sees("What it did until then is kept");
+      await guest.sees("Work up to this point is saved");
       assert.deepEqual(await faults(guest.page), []);
     },
   },
@@ -85,7 +85,7 @@ export const STORIES = [
       await page.getByRole("region", { name: "Changes to notes.md" }).waitFor();
       await none("versions");
       await page.getByRole("button", { name: "Session menu" }).click();
-      assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["Copy link"]);
+      assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["Find in conversation", "Copy link", "Export as Markdown", "Export as JSON"]);
       await page.keyboard.press("Escape");
       await page.goto(`${guest.base}/settings`);
       await page.locator(".skel").first().waitFor({ state: "detached" });

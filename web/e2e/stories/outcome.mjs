@@ -143,14 +143,23 @@ export const STORIES = [
       await doctor.getByText(/[1-8] of 8 guards in force/).waitFor();
       await doctor.getByText(`${probe.backend} ${probe.version}`, { exact: true }).waitFor();
       for (const { problem, hint } of probe.hints) {
-        await doctor.getByText(problem, { exact: true }).waitFor();
-        await doctor.getByText(hint, { exact: true }).first().waitFor();
+        await doctor.getByText(problem).first().waitFor();
+        await doctor.getByText(`Fix: ${hint}`).first().waitFor();
       }
       assert.ok(models.length > 0 && agents.includes("builtin"));
       const called = { OpenAiChat: "OpenAI chat", OpenAiResponses: "OpenAI responses" };
       for (const model of models) await doctor.getByText(`Model calls, ${called[model.format] ?? model.format}`).waitFor();
-      await doctor.getByText("the demo model, which needs no key").first().waitFor();
-      await doctor.getByText("Claude Code", { exact: false }).waitFor();
+      await doctor.getByText("demo model: no API key").first().waitFor();
+      // The same warnings with the same fixes as `warren doctor` has.
+      await doctor.getByText("no API key for Anthropic: the demo model answers with scripted replies").waitFor();
+      await doctor.getByText("Fix: set ANTHROPIC_API_KEY and restart `warren up`").waitFor();
+      const { agents: all } = await server.api("/api/agents");
+      const names = (await doctor.getByText("Agents installed").locator("xpath=..").innerText()).includes("Gemini CLI");
+      assert.equal(names, all.find((agent) => agent.name === "gemini-cli").ready, "only installed agents are listed as installed");
+      await page.goto(new URL("/board", page.url()).href);
+      for (const title of ["Needs you", "Running", "Done"]) await page.getByRole("region", { name: title }).waitFor();
+      assert.equal(await page.title(), "Board · Warren");
+      assert.deepEqual(await faults(page), []);
       await page.goto(new URL("/overview", page.url()).href);
       await page.locator("#doctor").getByText(/[1-8] of 8 guards in force/).waitFor();
     },

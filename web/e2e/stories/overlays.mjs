@@ -26,7 +26,7 @@ export const STORIES = [
         await seen.waitFor({ state: "detached" });
       };
       await looked("session menu", () => button("Session menu").click(), page.getByRole("menu", { name: "Session menu" }));
-      await looked("agents' filter", () => button("Filter by agent").click(), page.getByRole("menu", { name: "Filter by agent" }));
+      await looked("agents' filter", () => button("More filters").click(), page.getByRole("menu", { name: "More filters" }));
       await looked("isolation", () => button(/guards in force/).click(), page.getByRole("dialog", { name: "Isolation of this session" }));
       await looked("palette", () => page.keyboard.press("Control+k"), page.getByRole("combobox"));
       await looked("fork", () => choose("Session menu", /^Fork from/), page.getByRole("dialog", { name: "Fork" }));

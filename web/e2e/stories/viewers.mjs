@@ -51,7 +51,7 @@ export const STORIES = [
         "over-90.xlsx": [panel.getByRole("cell", { name: "0.99" }), panel.getByText("<script>top.pwned=1", { exact: false })],
         "report.pdf": [panel.locator(".pdf-page .vh", { hasText: "Harbour report" })],
         "sailings.csv": [panel.getByRole("cell", { name: "Norrvik, Sandö" }), panel.getByText("<script>top.pwned=1", { exact: false })],
-        "method.md": [panel.getByRole("heading", { name: "Method" }), panel.getByText("<script>top.pwned=1", { exact: false })],
+        "method.md": [panel.getByRole("heading", { name: "Method" }), panel.getByText("<img src=x onerror=", { exact: false })],
         "map.png": [panel.getByText("1 × 1")],
         "load.svg": [panel.locator("img[src^='blob:']")],
         "parse.ts": [panel.locator(".code .hl-k").first(), panel.locator(".code").getByText("^G bell", { exact: false })],

@@ -51,16 +51,51 @@ export const STORIES = [
       await page.getByRole("button", { name: "Save" }).click();
       await strip.getByText("count to 8000").waitFor();
       await page.getByRole("button", { name: "Stop" }).click();
-      await person.sees("What it did until then is kept");
-      // The reworded message is carried out next; stopped by keys.
+      await person.sees("Work up to this point is saved");
+      // Stop stops: the queued message waits for the person, also after a reload.
+      const held = page.getByRole("group", { name: "Queue held" });
+      await held.waitFor();
+      await page.reload();
+      await held.waitFor();
+      await page.locator(".top .state.idle").waitFor();
+      assert.deepEqual(await faults(page), []);
+      await held.getByRole("button", { name: "Resume" }).click();
       await person.log().getByText("count to 8000").waitFor();
       await person.running();
+      await held.waitFor({ state: "detached" });
       await person.send("list the files");
       await strip.getByRole("button", { name: "Remove queued message" }).click();
       await strip.waitFor({ state: "detached" });
+      // The first Escape says what the second does, and leaves the focus where it is.
+      await page.locator("#msg").focus();
       await page.keyboard.press("Escape");
+      await page.getByText("again to stop").waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement.id), "msg");
       await page.keyboard.press("Escape");
       await person.idle();
+      // Earlier prompts come back with Up; the last one first.
+      await page.locator("#msg").focus();
+      await page.keyboard.press("ArrowUp");
+      assert.equal(await page.locator("#msg").inputValue(), "count to 8000");
+      await page.keyboard.press("ArrowUp");
+      assert.equal(await page.locator("#msg").inputValue(), "count to 9000");
+      await page.locator("#msg").fill("");
+      // Commands and search.
+      await page.keyboard.type("/fi");
+      await page.getByRole("option", { name: /find/ }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Find in conversation").fill("COUNT TO 8000");
+      await page.getByText("1 of 1").waitFor();
+      await page.locator(".found-row").getByText("count to 8000").waitFor();
+      assert.deepEqual(await faults(page), []);
+      await page.keyboard.press("Escape");
+      // A message that was sent is edited and sent again.
+      await page.getByRole("button", { name: "Edit message" }).first().click();
+      await page.getByRole("group", { name: "Editing a message" }).waitFor();
+      await page.locator("#msg").fill("run: echo edited");
+      await page.keyboard.press("Enter");
+      await person.idle();
+      await person.sees("edited");
     },
   },
   {
@@ -99,6 +134,8 @@ export const STORIES = [
       await strip.filter({ hasText: "second" }).getByRole("button", { name: "Remove queued message" }).click();
       await order(person, ["third", "first"]);
       await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByRole("group", { name: "Queue held" }).getByRole("button", { name: "Resume" }).click();
+      await strip.first().waitFor({ state: "detached" });
       await person.idle();
       const { runs } = await server.api(`/api/sessions/${id}/runs`);
       const carried = runs.filter((run) => run.status === "completed").sort((a, b) => a.startedAt.localeCompare(b.startedAt));

@@ -36,7 +36,7 @@ function Door() {
   if (who.is === "unreachable") {
     return (
       <main className="empty-in">
-        <Failed title="The server does not answer" action={<TryAgain onAgain={ask} />}>{who.why} What agents do goes on without this page, which comes back by itself.</Failed>
+        <Failed title="The server does not answer" action={<TryAgain onAgain={ask} />}>{who.why} The page retries by itself.</Failed>
       </main>
     );
   }

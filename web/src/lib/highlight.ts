@@ -1,77 +1,75 @@
-/** Code as pieces with one class each: keyword, string, function, number, comment. A small lexer for all languages: it
- *  never fails, and five colours need no grammar. */
+/** Code in colours. Grammars come from CodeMirror, are loaded when code of their language is first shown, and are those of the editor. */
+import { useCallback, useSyncExternalStore } from "react";
 import type { Piece } from "./ansi";
 
-const C_LIKE = "abstract as async await break case catch class const continue default defer delete do else enum export extends extern false final finally fn for from func function go goto if impl implements import in interface is let loop match mod module move mut namespace new nil null of override package private protected pub public readonly ref return select self static struct super switch this throw throws trait true try type typeof undefined union unsafe use using var virtual void where while yield";
-const PYTHON = "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return True try while with yield match case";
-const SHELL = "if then else elif fi for in do done while until case esac function return local export set unset echo cd exit source true false";
-const SQL = "select from where insert into update delete create table index view drop alter add join left right inner outer on group by order having limit offset union all as and or not null is in values set primary key foreign references distinct begin commit with case when then end";
+/** Cuts a text into pieces with one class each; together they are the text. */
+export type Paint = (text: string) => Piece[];
 
-interface Lexicon {
-  words: Set<string>;
-  comment: RegExp;
-  string: RegExp;
-  fold: boolean;
-}
+const plain: Paint = (text) => (text === "" ? [] : [{ text, className: "" }]);
+const known = new Map<string, Paint>();
+const asked = new Set<string>();
+const watchers = new Set<() => void>();
 
-const lexicon = (words: string, comment: RegExp, string: RegExp, fold = false): Lexicon => ({
-  words: new Set(words.split(" ")),
-  comment,
-  string,
-  fold,
-});
-const QUOTES = /"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|`(?:\\.|[^`\\])*`?/y;
-const LEXICONS = {
-  c: lexicon(C_LIKE, /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y, QUOTES),
-  python: lexicon(PYTHON, /#[^\n]*/y, /"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|[rbfu]?"(?:\\.|[^"\\\n])*"?|[rbfu]?'(?:\\.|[^'\\\n])*'?/y),
-  shell: lexicon(SHELL, /#[^\n]*/y, QUOTES),
-  sql: lexicon(SQL, /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y, /'(?:''|[^'])*'?/y, true),
-  markup: lexicon("", /<!--[\s\S]*?(?:-->|$)/y, /"[^"\n]*"?|'[^'\n]*'?/y),
-  data: lexicon("true false null yes no on off", /#[^\n]*/y, /"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?/y),
-};
-const LANGUAGES: Record<string, keyof typeof LEXICONS> = {
-  py: "python", python: "python", rb: "python", ruby: "python",
-  sh: "shell", bash: "shell", zsh: "shell", shell: "shell", console: "shell", dockerfile: "shell", makefile: "shell",
-  sql: "sql", html: "markup", xml: "markup", svg: "markup", vue: "markup",
-  json: "data", jsonl: "data", yaml: "data", yml: "data", toml: "data", ini: "data", csv: "data",
-  ...Object.fromEntries("c cc cpp cs css dart go h hpp java js jsx kt less mjs cjs php proto rs rust scala scss swift ts tsx typescript javascript zig".split(" ").map((name) => [name, "c" as const])),
-};
-const IDENTIFIER = /[\p{L}_$@][\p{L}\p{N}_$]*/uy;
-const NUMBER = /(?:0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
-/** Longer than this is shown as it is. */
-const MAX_CHARS = 100_000;
+/** Names that have no grammar: nothing is loaded for them. */
+const PLAIN = new Set(["", "txt", "text", "log", "csv", "tsv", "plain", "plaintext", "license"]);
 
-/** The language of a file, by its name, if it is one we colour. */
+/** The name of a file's language: its extension, else its whole name. */
 export function languageOf(path: string): string {
-  const name = path.split("/").at(-1)!.toLowerCase();
-  const ext = name.includes(".") ? name.split(".").at(-1)! : name;
-  return ext in LANGUAGES ? ext : "";
+  const name = path.split("/").at(-1) ?? "";
+  return name.includes(".") ? (name.split(".").at(-1) ?? "").toLowerCase() : name;
 }
 
-/** Colours a text of a language. */
-export function highlight(text: string, language: string): Piece[] {
-  const kind = LANGUAGES[language.toLowerCase()];
-  if (!kind || text.length > MAX_CHARS) return [{ text, className: "" }];
-  const { words, comment, string, fold } = LEXICONS[kind];
+/** Paints code of a language; as plain text until its grammar is there. */
+export function useHighlighter(language: string): Paint {
+  const subscribe = useCallback(
+    (watcher: () => void) => {
+      watchers.add(watcher);
+      void load(language);
+      return () => watchers.delete(watcher);
+    },
+    [language],
+  );
+  return useSyncExternalStore(subscribe, () => known.get(language)) ?? plain;
+}
+
+/** Loads the grammar of a language. A failure leaves the text plain, and the next use tries again. */
+export async function load(language: string): Promise<Paint> {
+  const there = known.get(language);
+  if (there) return there;
+  if (PLAIN.has(language.toLowerCase()) || asked.has(language)) return plain;
+  asked.add(language);
+  try {
+    const { paintOf } = await import("./code/paint");
+    const paint = (await paintOf(language)) ?? plain;
+    known.set(language, paint);
+    watchers.forEach((watcher) => watcher());
+    return paint;
+  } catch {
+    asked.delete(language);
+    return plain;
+  }
+}
+
+/** Pieces line by line, without the line ends. */
+export function byLine(pieces: readonly Piece[]): Piece[][] {
+  const lines: Piece[][] = [[]];
+  for (const piece of pieces) {
+    piece.text.split("\n").forEach((text, at) => {
+      if (at > 0) lines.push([]);
+      if (text) lines.at(-1)?.push({ text, className: piece.className });
+    });
+  }
+  return lines;
+}
+
+/** The part of a line's pieces between two characters. */
+export function between(pieces: readonly Piece[], from: number, to: number): Piece[] {
   const out: Piece[] = [];
-  const take = (pattern: RegExp, at: number): string | null => {
-    pattern.lastIndex = at;
-    return pattern.exec(text)?.[0] || null;
-  };
-  const push = (piece: string, className: string) => {
-    const last = out.at(-1);
-    if (last?.className === className) last.text += piece;
-    else out.push({ text: piece, className });
-  };
-  for (let at = 0; at < text.length; ) {
-    const note = take(comment, at);
-    const quoted = note ? null : take(string, at);
-    const word = note || quoted ? null : take(IDENTIFIER, at);
-    const number = note || quoted || word ? null : take(NUMBER, at);
-    const piece = note ?? quoted ?? word ?? number ?? text[at]!;
-    const called = word && (text[at + word.length] === "(" || (kind === "markup" && /<\/?$/.test(text.slice(Math.max(0, at - 2), at))));
-    push(piece, note ? "hl-c" : quoted ? "hl-s" : word && words.has(fold ? word.toLowerCase() : word) ? "hl-k" : called ? "hl-f" : number ? "hl-n" : "");
-    at += piece.length;
+  let at = 0;
+  for (const { text, className } of pieces) {
+    const part = text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    if (part) out.push({ text: part, className });
+    at += text.length;
   }
   return out;
 }

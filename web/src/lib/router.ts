@@ -1,4 +1,4 @@
-// Where the page is: a path and its query. Small on purpose; six places need no library.
+// Where the page is: a path and its query. Small on purpose; seven places need no library.
 import { useSyncExternalStore } from "react";
 
 export type Tab = "artifacts" | "files" | "versions" | "activity";
@@ -6,6 +6,7 @@ export type Tab = "artifacts" | "files" | "versions" | "activity";
 export type Route =
   | { at: "home" }
   | { at: "session"; sessionId: string; tab: Tab | null; subagent: string | null; version: number | null; artifact: string | null }
+  | { at: "board" }
   | { at: "overview" }
   | { at: "doctor" }
   | { at: "settings" }
@@ -18,6 +19,7 @@ export function parse(path: string, search: string): Route {
   const [first, second, ...rest] = path.split("/").filter(Boolean);
   const query = new URLSearchParams(search);
   if (first === undefined) return { at: "home" };
+  if (first === "board" && second === undefined) return { at: "board" };
   if (first === "overview" && second === undefined) return { at: "overview" };
   if (first === "doctor" && second === undefined) return { at: "doctor" };
   if (first === "settings" && second === undefined) return { at: "settings" };

@@ -17,8 +17,44 @@ export function setTheme(next: Theme) {
   watchers.forEach((watcher) => watcher());
 }
 
+/** What a person chose; `system`: as their system has it. */
+export type ThemeChoice = Theme | "system";
+
+const systemIsDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+
+function choice(): ThemeChoice {
+  try {
+    const kept = localStorage.getItem("warren.theme");
+    return kept === "dark" || kept === "light" ? kept : "system";
+  } catch {
+    return theme();
+  }
+}
+
+export function setThemeChoice(next: ThemeChoice) {
+  if (next !== "system") return setTheme(next);
+  try {
+    localStorage.removeItem("warren.theme");
+  } catch {
+    // A browser that keeps nothing follows its system anyway.
+  }
+  document.documentElement.dataset.theme = systemIsDark() ? "dark" : "light";
+  watchers.forEach((watcher) => watcher());
+}
+
+/** Follows the system for as long as nothing else was chosen. */
+function watch(watcher: () => void) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => choice() === "system" && setThemeChoice("system");
+  watchers.add(watcher);
+  system.addEventListener("change", follow);
+  return () => {
+    watchers.delete(watcher);
+    system.removeEventListener("change", follow);
+  };
+}
+
+export const useThemeChoice = (): ThemeChoice => useSyncExternalStore(watch, choice);
+
 export const useTheme = (): Theme =>
-  useSyncExternalStore((watcher) => {
-    watchers.add(watcher);
-    return () => watchers.delete(watcher);
-  }, theme);
+  useSyncExternalStore(watch, theme);

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { Button } from "./Button";
 
-/** Copies a text, and says so for as long as the pointer stays. */
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+/** Copies a text, and says so for as long as the pointer stays. `subject`: what is copied, where that is not plain to see. */
+export function CopyButton({ text, label = "Copy", subject }: { text: string; label?: string; subject?: string }) {
   const [said, setSaid] = useState(label);
   const copy = () =>
     navigator.clipboard.writeText(text).then(
@@ -10,7 +10,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       () => setSaid("Not copied: the browser refused"),
     );
   return (
-    <Button className="copy" aria-label={`${said} to the clipboard`} onClick={() => void copy()} onPointerLeave={() => setSaid(label)} onBlur={() => setSaid(label)}>
+    <Button className="copy" aria-label={subject ? `${said} ${subject}` : `${said} to the clipboard`} onClick={() => void copy()} onPointerLeave={() => setSaid(label)} onBlur={() => setSaid(label)}>
       {said}
     </Button>
   );

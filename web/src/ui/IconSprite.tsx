@@ -2,6 +2,9 @@
 
 export type IconName =
   | "search"
+  | "pin"
+  | "archive"
+  | "sun"
   | "plus"
   | "right"
   | "down"
@@ -49,6 +52,7 @@ export type IconName =
   | "filter"
   | "cmd"
   | "menu"
+  | "more"
   | "chat";
 
 export type AgentGlyph = "claude" | "gemini" | "opencode" | "codex" | "warren";
@@ -58,6 +62,10 @@ export function IconSprite() {
     <svg width="0" height="0" className="absolute" aria-hidden="true">
       <defs>
         <symbol id="i-search" viewBox="0 0 16 16"><circle cx="7" cy="7" r="4.5"/><path d="m13.5 13.5-3.2-3.2"/></symbol>
+        <symbol id="i-pin" viewBox="0 0 16 16"><path d="M6 2h4l-.6 4.2 2.4 2.3H4.2l2.4-2.3zM8 8.5V14"/></symbol>
+        <symbol id="i-archive" viewBox="0 0 16 16"><path d="M2 3h12v3H2zM3 6v7.2h10V6M6.5 9h3"/></symbol>
+        <symbol id="i-sun" viewBox="0 0 16 16"><circle cx="8" cy="8" r="2.8"/><path d="M8 1.5v1.8M8 12.7v1.8M1.5 8h1.8M12.7 8h1.8M3.4 3.4l1.3 1.3M11.3 11.3l1.3 1.3M12.6 3.4l-1.3 1.3M4.7 11.3l-1.3 1.3"/></symbol>
+        <symbol id="i-more" viewBox="0 0 16 16"><path d="M3.5 8h.01M8 8h.01M12.5 8h.01" strokeWidth="2"/></symbol>
         <symbol id="i-plus" viewBox="0 0 16 16"><path d="M8 3v10M3 8h10"/></symbol>
         <symbol id="i-right" viewBox="0 0 16 16"><path d="m6 3.5 4.5 4.5L6 12.5"/></symbol>
         <symbol id="i-down" viewBox="0 0 16 16"><path d="m3.5 6 4.5 4.5L12.5 6"/></symbol>

@@ -1,8 +1,6 @@
 import { memo, useMemo, useRef, type ReactNode } from "react";
-import { highlight } from "~/lib/highlight";
 import { chunksOf, parse, type Inline, type Md } from "~/lib/markdown";
-import { CopyButton } from "./CopyButton";
-import { Pieces } from "./Pieces";
+import { CodeBox } from "./CodeBox";
 
 /** A text in markdown. As it grows only its last part is read again. */
 export function Markdown({ text, tail }: { text: string; tail?: ReactNode }) {
@@ -27,7 +25,7 @@ function Part({ block, tail }: { block: Md; tail?: ReactNode }): ReactNode {
   switch (block.t) {
     case "p":
       return (
-        <p>
+        <p dir="auto">
           <Line parts={block.c} />
           {tail}
         </p>
@@ -35,7 +33,7 @@ function Part({ block, tail }: { block: Md; tail?: ReactNode }): ReactNode {
     case "h": {
       const Heading = `h${Math.min(6, block.level + 2)}` as "h3";
       return (
-        <Heading className="md-h">
+        <Heading className="md-h" dir="auto">
           <Line parts={block.c} />
         </Heading>
       );
@@ -44,7 +42,7 @@ function Part({ block, tail }: { block: Md; tail?: ReactNode }): ReactNode {
       return <CodeBox {...block} />;
     case "quote":
       return (
-        <blockquote>
+        <blockquote dir="auto">
           <Parts blocks={block.c} />
         </blockquote>
       );
@@ -61,7 +59,7 @@ const Parts = ({ blocks }: { blocks: Md[] }) => blocks.map((block, at) => <Part 
 
 function List({ block }: { block: Extract<Md, { t: "list" }> }) {
   const items = block.items.map((item, at) => (
-    <li key={at} className={item.task === null ? undefined : "task"}>
+    <li key={at} dir="auto" className={item.task === null ? undefined : "task"}>
       {item.task !== null && <input type="checkbox" checked={item.task} readOnly disabled aria-label={item.task ? "Done" : "Open"} />}
       {item.c.length === 1 && item.c[0]!.t === "p" ? <Line parts={item.c[0]!.c} /> : <Parts blocks={item.c} />}
     </li>
@@ -77,7 +75,7 @@ function Table({ block }: { block: Extract<Md, { t: "table" }> }) {
         <thead>
           <tr>
             {block.head.map((cell, at) => (
-              <th key={at} scope="col" className={`to-${side(at)}`}>
+              <th key={at} scope="col" dir="auto" className={`to-${side(at)}`}>
                 <Line parts={cell} />
               </th>
             ))}
@@ -87,7 +85,7 @@ function Table({ block }: { block: Extract<Md, { t: "table" }> }) {
           {block.rows.map((row, at) => (
             <tr key={at}>
               {row.map((cell, column) => (
-                <td key={column} className={`to-${side(column)}`}>
+                <td key={column} dir="auto" className={`to-${side(column)}`}>
                   <Line parts={cell} />
                 </td>
               ))}
@@ -95,21 +93,6 @@ function Table({ block }: { block: Extract<Md, { t: "table" }> }) {
           ))}
         </tbody>
       </table>
-    </div>
-  );
-}
-
-function CodeBox({ lang, text, open }: { lang: string; text: string; open: boolean }) {
-  // An open fence is plain text in the same box: its height does not change when it closes.
-  const pieces = useMemo(() => (open ? [{ text, className: "" }] : highlight(text, lang)), [text, lang, open]);
-  return (
-    <div className="codebox">
-      <pre tabIndex={0} role="group" aria-label={lang ? `Code, ${lang}` : "Code"}>
-        <code>
-          <Pieces pieces={pieces} />
-        </code>
-      </pre>
-      {!open && <CopyButton text={text} />}
     </div>
   );
 }

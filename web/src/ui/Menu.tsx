@@ -17,11 +17,13 @@ type Props = {
   items: readonly MenuItem[];
   className?: string;
   align?: "start" | "end";
+  /** -1 where another key leads here too. */
+  tabIndex?: number;
   children: ReactNode;
 };
 
 /** A button that opens a menu: arrows move, a letter jumps, Escape closes and gives the focus back. */
-export function Menu({ label, items, className = "btn line", align = "start", children }: Props) {
+export function Menu({ label, items, className = "btn line", align = "start", tabIndex, children }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
@@ -66,6 +68,7 @@ export function Menu({ label, items, className = "btn line", align = "start", ch
         type="button"
         className={className}
         aria-label={label}
+        tabIndex={tabIndex}
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={open ? id : undefined}

@@ -25,7 +25,7 @@ type Props = {
 };
 
 const CONSEQUENCE: Record<string, string> = {
-  permission: "It waits for you. “Allow once” lets exactly this call happen, inside its sandbox. “Deny” tells the agent no, and it goes on.",
+  permission: "“Allow once” runs exactly this call, inside the sandbox. “Deny” refuses it, and the agent continues.",
   egress: "This sandbox has no network. Allowing opens this host only, through the recording proxy.",
 };
 
@@ -59,11 +59,11 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, 
           <dl className="facts">
             <div><dt>Agent</dt><dd>{who}</dd></div>
             {tool && <div><dt>Tool</dt><dd className="mono">{exactly(tool)}</dd></div>}
-            {approval.kind === "permission" && <div><dt>Directory</dt><dd className={cwd === null ? "" : "mono"}>{cwd === null ? "not said by the agent; it starts in the workspace" : exactly(cwd)}</dd></div>}
+            {approval.kind === "permission" && <div><dt>Directory</dt><dd className={cwd === null ? "" : "mono"}>{cwd === null ? "not given by the agent; it starts in the workspace" : exactly(cwd)}</dd></div>}
           </dl>
         </div>
         {answer === null ? (
-          <p className="tool-note">Only members who may run can answer.</p>
+          <p className="tool-note">You have read-only access, so you cannot answer.</p>
         ) : always ? (
           <RuleForm rules={rules} isCommand={is === "command"} isFile={is === "file"} answers={answers} onGrant={(rule) => run("allow_always", { rule })} onCancel={() => { setAlways(false); toComposer(); }} />
         ) : why === null ? (
@@ -72,7 +72,7 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, 
             {rules.length > 0 && <Button look="line" title="Choose what is allowed without asking, before it counts" onClick={() => setAlways(true)}>Always allow…</Button>}
             <Button look="line" data-key="d" title="The call does not happen, and the agent is told so" {...answers} onClick={() => run("deny")}>Deny <kbd>D</kbd></Button>
             <span className="grow" />
-            <Button disabled={busy} onClick={() => setWhy("")}>Deny and say why</Button>
+            <Button disabled={busy} onClick={() => setWhy("")}>Deny with a reason</Button>
           </div>
         ) : (
           <form
@@ -82,7 +82,7 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, 
               run("deny", why.trim() ? { message: why.trim() } : undefined);
             }}
           >
-            <input className="inp-line grow" autoFocus aria-label="Why not, for the agent" placeholder="Why not, for the agent" value={why} onChange={(event) => setWhy(event.target.value)} onKeyDown={(event) => event.key === "Escape" && setWhy(null)} />
+            <input className="inp-line grow" autoFocus aria-label="Reason, for the agent" placeholder="Reason, for the agent" value={why} onChange={(event) => setWhy(event.target.value)} onKeyDown={(event) => event.key === "Escape" && setWhy(null)} />
             <Button type="submit" look="ink" {...answers}>Deny</Button>
             <Button look="line" onClick={() => setWhy(null)}>Cancel</Button>
           </form>

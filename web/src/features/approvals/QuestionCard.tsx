@@ -52,7 +52,7 @@ export const QuestionCard = memo(function QuestionCard({ approval, answer }: Pro
             last={at === questions.length - 1}
           />
         ))}
-        {answer === null && <p className="tool-note">Only members who may run can answer.</p>}
+        {answer === null && <p className="tool-note">You have read-only access, so you cannot answer.</p>}
         {problem && <p className="tool-note bad" role="alert">{problem}</p>}
       </form>
     </Step>

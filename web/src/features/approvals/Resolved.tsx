@@ -10,7 +10,7 @@ const WORDS: Record<string, string> = {
   allow: "Allowed once",
   allow_always: "Always allowed in this session",
   deny: "Denied",
-  expired: "Nobody answered while it mattered",
+  expired: "Expired without an answer",
 };
 
 /** An answer that was given: who, when, for how long. */
@@ -20,7 +20,7 @@ export function Resolved({ approval, withdraw }: { approval: Approval; withdraw?
   if (!resolution) return null;
   const answers = Object.values(resolution.answers ?? {}).flat().filter((answer) => typeof answer === "string");
   const word = answers.length ? "Answered" : (WORDS[resolution.decision] ?? resolution.decision);
-  const by = ["run", "time", "agent"].includes(resolution.by) ? "" : resolution.by === "always" ? ", as you said for good" : resolution.by === "rule" ? " by a rule of this session" : ` by ${resolution.by}`;
+  const by = ["run", "time", "agent"].includes(resolution.by) ? "" : resolution.by === "always" ? ", by an earlier answer" : resolution.by === "rule" ? " by a rule of this session" : ` by ${resolution.by}`;
   return (
     <Step icon={resolution.decision === "deny" ? "x" : resolution.decision === "expired" ? "clock" : "check"}>
       <div className="note muted" dir="auto">

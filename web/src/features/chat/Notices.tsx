@@ -46,17 +46,22 @@ export function ErrorCard({ title, children, code, actions }: { title: string; c
 }
 
 /** A version that was kept. */
-export type Saved = { version: number; cause: string; files?: { added: number; changed: number; removed: number }; blocks?: number; costUSD?: number; ms?: number };
+export type Saved = { version: number; cause: string; restored?: number | null; files?: { added: number; changed: number; removed: number }; blocks?: number; costUSD?: number; ms?: number };
 
 const CAUSES: Record<string, string> = {
-  interrupt: "after the stop",
-  recovered: "what a failed run left",
-  restore: "by going back",
-  fork: "from the fork",
-  manual: "by hand",
-  import: "from the import",
-  idle: "before sleep",
+  interrupt: "after a stop",
+  recovered: "left by a failed run",
+  restore: "restored",
+  fork: "start of the fork",
+  manual: "saved by hand",
+  import: "imported",
+  idle: "auto-saved before the sandbox paused",
+  edited: "edited between runs",
+  template: "from the template",
 };
+
+/** Why a version was made, where that is not simply a run. */
+const causeOf = (saved: Saved): string | null => (saved.cause === "restore" && saved.restored != null ? `restored v${saved.restored}` : (CAUSES[saved.cause] ?? null));
 
 /** A committed version, with what it holds and what can be done with it. */
 export const SavedLine = memo(function SavedLine({ saved, onDiff, onFork }: { saved: Saved; onDiff: () => void; onFork: (() => void) | null }) {
@@ -65,8 +70,8 @@ export const SavedLine = memo(function SavedLine({ saved, onDiff, onFork }: { sa
     files === null ? null : plural(files, "file"),
     saved.blocks == null ? null : plural(saved.blocks, "block"),
     saved.ms == null ? null : took(saved.ms),
-    saved.costUSD == null ? null : cost(saved.costUSD),
-    CAUSES[saved.cause] ?? null,
+    !saved.costUSD ? null : cost(saved.costUSD),
+    causeOf(saved),
   ].filter((fact) => fact !== null);
   return (
     <div className="saved">
@@ -83,7 +88,16 @@ export const SavedLine = memo(function SavedLine({ saved, onDiff, onFork }: { sa
 });
 
 /** How a run ended when it did not end well. */
-export type Ended = { how: "failed" | "interrupted"; code?: string; message?: string; by?: string; version: number; recoverable?: boolean };
+export type Ended = {
+  how: "failed" | "interrupted";
+  code?: string;
+  message?: string;
+  by?: string;
+  version: number;
+  recoverable?: boolean;
+  /** No run came after it. */
+  isLatest: boolean;
+};
 
 type EndedProps = { ended: Ended; latest: boolean; onContinue: (() => void) | null; onBack: (() => void) | null };
 
@@ -94,11 +108,11 @@ export const RunEnded = memo(function RunEnded({ ended, latest, onContinue, onBa
       <Step icon="stop" look="rg0">
         <div className="note">
           <span>
-            <b>{ended.by === "you" || !ended.by ? "Stopped." : `Stopped by ${ended.by}.`}</b> What it did until then is kept.
+            <b>{ended.by === "you" || !ended.by ? "Stopped." : `Stopped by ${ended.by}.`}</b> Work up to this point is saved.
           </span>
           <span className="grow" />
           {latest && onContinue && <Button look="line" onClick={onContinue}>Continue</Button>}
-          {latest && onBack && <Button onClick={onBack}>Back to v{ended.version}</Button>}
+          {latest && onBack && <Button onClick={onBack}>Restore v{ended.version}</Button>}
         </div>
       </Step>
     );
@@ -111,14 +125,14 @@ export const RunEnded = memo(function RunEnded({ ended, latest, onContinue, onBa
         actions={
           latest && (
             <>
-              {onContinue && <Button look="ink" onClick={onContinue}>Try again</Button>}
-              {onBack && <Button look="line" onClick={onBack}>Back to v{ended.version}</Button>}
+              {onContinue && <Button look="ink" icon="reload" onClick={onContinue}>Retry</Button>}
+              {onBack && <Button look="line" onClick={onBack}>Restore v{ended.version}</Button>}
               {ended.code && <a className="btn ghost" href={`/errors/${encodeURIComponent(ended.code)}`} target="_blank" rel="noreferrer">Details</a>}
             </>
           )
         }
       >
-        {sentence(ended.message ?? "The agent stopped without saying why")} Your message and the files so far are kept in the sandbox; no version was made.
+        {sentence(ended.message ?? "The agent stopped without a reason")} Your message and the changed files are kept. No version was saved.
       </ErrorCard>
     </Step>
   );
@@ -163,7 +177,7 @@ export const Retrying = memo(function Retrying({ attempt, reason, nextAt }: { at
   return (
     <Step icon="reload" look="warn">
       <div className="note num" role="status">
-        {sentence(reason)} {left ? `Trying again in ${left} s.` : `Trying again, attempt ${attempt}.`}
+        {sentence(reason)} {left ? `Retrying in ${left} s.` : `Retrying, attempt ${attempt}.`}
       </div>
     </Step>
   );

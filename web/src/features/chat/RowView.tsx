@@ -20,7 +20,7 @@ type Props = { row: PageRow; live: boolean; last: boolean };
 export const RowView = memo(function RowView({ row, live, last }: Props) {
   switch (row.kind) {
     case "user":
-      return <UserMessage content={row.block.content} />;
+      return <UserMessage content={row.block.content} id={row.block.id} at={row.block.timestamp} />;
     case "text":
       return <AgentText block={row.block} live={live && last} />;
     case "thinking":
@@ -38,11 +38,11 @@ export const RowView = memo(function RowView({ row, live, last }: Props) {
     case "error":
       return <ErrorLine block={row.block} />;
     case "mark":
-      return <MarkView value={row.mark.value} last={last} />;
+      return <MarkView value={row.mark.value} />;
   }
 });
 
-function MarkView({ value, last }: { value: MarkValue; last: boolean }) {
+function MarkView({ value }: { value: MarkValue }) {
   const chat = useChat();
   switch (value.is) {
     case "approval": {
@@ -55,7 +55,7 @@ function MarkView({ value, last }: { value: MarkValue; last: boolean }) {
     case "made":
       return <Made things={value.things} onOpen={chat.openArtifact} />;
     case "ended":
-      return <RunEnded ended={value} latest={last} onContinue={chat.again} onBack={chat.back && (() => chat.back?.(value.version))} />;
+      return <RunEnded ended={value} latest={value.isLatest} onContinue={chat.again} onBack={chat.back && (() => chat.back?.(value.version))} />;
     case "boot":
       return <BootSteps boot={value} agent={chat.agentName} />;
     case "retrying":

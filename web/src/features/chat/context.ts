@@ -10,6 +10,8 @@ export interface Chat {
   waitingIn: ReadonlySet<string>;
   /** Calls that wait for a person's leave. */
   held: ReadonlySet<string>;
+  /** Calls that a person denied. */
+  denied: ReadonlySet<string>;
   nameOf: (conversationId: string) => string;
   openBeside: (conversationId: string) => void;
   openDiff: (version: number) => void;
@@ -21,6 +23,8 @@ export interface Chat {
   fork: ((version: number) => void) | null;
   again: (() => void) | null;
   back: ((version: number) => void) | null;
+  /** Puts a message that was sent into the composer, to be changed and sent again. */
+  edit: ((runId: string | null, text: string) => void) | null;
   resend: (key: string) => void;
   discard: (key: string) => void;
   /** Scrolls to the end and follows; set by the conversation. */

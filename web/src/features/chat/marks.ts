@@ -62,7 +62,8 @@ export class MarkBuilder {
   private ended(run: Run, state: SessionState): PageMark[] {
     if ((run.status !== "failed" && run.status !== "interrupted") || !run.endedAt || !run.startedAt) return [];
     const version = run.baseVersion ?? state.session?.version ?? 0;
-    const value: MarkValue = { is: "ended", how: run.status, code: run.error?.code, message: run.error?.message, version };
+    const isLatest = state.runs.values().findLast((one) => one.status !== "queued")?.runId === run.runId;
+    const value: MarkValue = { is: "ended", how: run.status, code: run.error?.code, message: run.error?.message, version, isLatest };
     return [this.keep(`end-${run.runId}`, Date.parse(run.endedAt), value)];
   }
 

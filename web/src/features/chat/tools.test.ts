@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { diffsOf, lineOf, outcomeOf, outputText, pathOf, planOf } from "./tools";
+import { diffsOf, endingOf, lineOf, outcomeOf, outputText, pathOf, planOf } from "./tools";
 
 const line = (toolName: string, input: unknown, description?: string) => {
   const { kind, verb, object } = lineOf({ toolName, input, description });
@@ -24,6 +24,29 @@ it("shows what a call changes", () => {
   const [patch] = diffsOf({ toolName: "apply_patch", input: { changes: [{ path: "p", kind: "update", diff: "@@\n a\n-b\n+c\n" }] } });
   expect([patch!.diff.added, patch!.diff.removed]).toEqual([1, 1]);
   expect(diffsOf({ toolName: "edit", input: {} })).toEqual([]);
+});
+
+it("numbers lines only where the log knows their place", () => {
+  const numbers = (call: Parameters<typeof diffsOf>[0], output?: unknown) => diffsOf(call, output)[0]!.diff.hunks.flatMap((hunk) => hunk.lines.map((line) => [line.before, line.after]));
+  const edit = { toolName: "Edit", input: { file_path: "a", old_string: "one", new_string: "two" } };
+  expect(numbers(edit)).toEqual([[null, null], [null, null]]);
+  expect(numbers(edit, "The file a has been updated:\n    41→zero\n    42→two\n    43→three")).toEqual([[42, null], [null, 42]]);
+  const patch = { toolName: "apply_patch", input: { changes: [{ path: "p", kind: "update", diff: "@@ -7,2 +7,2 @@\n a\n-b\n+c\n" }] } };
+  expect(numbers(patch)).toEqual([[7, 7], [8, null], [null, 8]]);
+  expect(numbers({ toolName: "write", input: { path: "n", content: "x\n" } })).toEqual([[null, 1]]);
+});
+
+it("tells what failed from what was denied and what was stopped", () => {
+  const failed = (output: unknown) => ({ output, isError: true });
+  expect(endingOf("success", { output: "ok", isError: false }, false)).toBe("done");
+  expect(endingOf("running", null, false)).toBe("open");
+  expect(endingOf("error", null, false)).toBe("stopped");
+  expect(endingOf("error", failed("anything"), true)).toBe("denied");
+  expect(endingOf("error", failed("The user doesn't want to proceed with this tool use."), false)).toBe("denied");
+  expect(endingOf("error", failed("Permission denied by the person"), false)).toBe("denied");
+  expect(endingOf("error", failed("[Request interrupted by user]"), false)).toBe("stopped");
+  expect(endingOf("error", failed("cat: secret: Permission denied\nexit code 1"), false)).toBe("failed");
+  expect(endingOf("error", failed("no such file"), false)).toBe("failed");
 });
 
 it("reads the plans of three agents", () => {

@@ -1,5 +1,5 @@
 /** What a tool call is for people: every agent names its tools in its own way, and all of them read files. */
-import { compare, type Diff } from "~/lib/diff";
+import { compare, readUnified, type Diff } from "~/lib/diff";
 import { count, plural } from "~/lib/format";
 import type { IconName } from "~/ui/IconSprite";
 
@@ -109,8 +109,8 @@ export function pathOf(input: unknown): string | null {
   return paths.length ? paths.join(", ") : null;
 }
 
-/** What a call changes, where its input says so: one diff a file. */
-export function diffsOf(call: Call): { path: string; diff: Diff }[] {
+/** What a call changes, where its input says so: one diff a file. Lines have numbers only where the log knows them. */
+export function diffsOf(call: Call, output?: unknown): { path: string; diff: Diff }[] {
   const kind = kindOf(call.toolName);
   const path = pathOf(call.input) ?? "";
   if (kind === "write") {
@@ -122,7 +122,9 @@ export function diffsOf(call: Call): { path: string; diff: Diff }[] {
   const out = edits.flatMap((edit) => {
     const before = text(edit, "old_string", "old_text", "oldString", "oldText");
     const after = text(edit, "new_string", "new_text", "newString", "newText");
-    return before === null || after === null ? [] : [{ path, diff: compare(before, after) }];
+    if (before === null || after === null) return [];
+    const from = placeIn(outputText(output), after);
+    return [{ path, diff: from === null ? withoutNumbers(compare(before, after)) : compare(before, after, from) }];
   });
   const patches = changesOf(call.input).map((change) => ({ path: change.path.replace(WORKSPACE, ""), diff: patchOf(change) }));
   return [...out, ...patches];
@@ -140,6 +142,29 @@ export function planOf(call: Call): PlanStep[] | null {
       state: state === "completed" || state === "done" ? "done" : state === "in_progress" ? "now" : "open",
     };
   });
+}
+
+/** How a call ended, as a person should see it. */
+export type Ending = "open" | "done" | "failed" | "denied" | "stopped";
+
+/** What agents answer for a call that a person, a rule or the sandbox refused. */
+const DENIED = /\b(?:denied|rejected|refused|declined|not allowed|doesn['’]t want to|user (?:said no|rejected))\b/i;
+/** What agents answer for a call that was cut off. */
+const STOPPED = /\b(?:interrupted|aborted|cancell?ed|request was aborted|killed by the user)\b/i;
+
+/** How a call ended. `refused`: a person denied it, whatever the agent made of that. */
+export function endingOf(status: string, result: { output: unknown; isError: boolean } | null, refused: boolean): Ending {
+  const isError = result?.isError === true || status === "error";
+  if (!isError) return result || status === "success" ? "done" : "open";
+  if (refused) return "denied";
+  if (!result) return "stopped";
+  const words = outputText(result.output).slice(0, 400);
+  // Only short answers: a program that prints “denied” has failed.
+  if (words.length < 400 && !/exit(?:ed)?(?: with)?(?: code| status)/i.test(words)) {
+    if (STOPPED.test(words)) return "stopped";
+    if (/^(?:the )?(?:user|person|operator|request|permission|tool use)\b/i.test(words.trim()) && DENIED.test(words)) return "denied";
+  }
+  return "failed";
 }
 
 /** What came of a call, in two or three words beside its line. */
@@ -191,9 +216,27 @@ function changesOf(input: unknown): { path: string; kind: string; diff: string }
 function patchOf(change: { kind: string; diff: string }): Diff {
   if (change.kind === "add") return compare("", change.diff);
   if (change.kind === "delete") return compare(change.diff, "");
+  if (/^@@ -\d/m.test(change.diff)) return readUnified(change.diff);
   const lines = change.diff.split("\n");
   const side = (sign: string) => lines.filter((line) => line[0] === sign || line[0] === " ").map((line) => line.slice(1)).join("\n");
-  return compare(side("-"), side("+"));
+  return withoutNumbers(compare(side("-"), side("+")));
+}
+
+/** Where a text stands in a file, by an answer that shows it with line numbers, as `12→text` or `12: text`. */
+function placeIn(output: string, text: string): number | null {
+  const wanted = text.replace(/\n$/, "").split("\n");
+  const numbered = output.split("\n").flatMap((line) => {
+    const found = /^\s*(\d+)(?:→|\t|: ?|\| ?)(.*)$/.exec(line);
+    return found ? [{ number: Number(found[1]), text: found[2]! }] : [];
+  });
+  const at = numbered.findIndex((_, from) => wanted.every((line, n) => numbered[from + n]?.text === line));
+  return at < 0 ? null : numbered[at]!.number;
+}
+
+/** A change of which only the text is known: numbers would be those of the snippet and not of the file. */
+function withoutNumbers(diff: Diff): Diff {
+  const hunks = diff.hunks.map((hunk) => ({ label: "", lines: hunk.lines.map((line) => ({ ...line, before: null, after: null })) }));
+  return { ...diff, hunks };
 }
 
 function field(value: unknown, key: string): unknown {

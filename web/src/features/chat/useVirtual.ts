@@ -38,6 +38,8 @@ export interface Virtual {
   onScroll: () => void;
   detach: () => void;
   toEnd: () => void;
+  /** Scrolls a row into the middle of the view, and stays there. */
+  toRow: (index: number) => void;
 }
 
 /** The reader is this near to the first row when what is before it is wanted. */
@@ -72,6 +74,11 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
     if (!place.heights.covers(from, to, box.scrollTop, box.clientHeight)) draw((n) => n + 1);
     view.current.anchor = place.follow.following ? null : anchorOf(box, rows.current);
     const isShort = box.scrollHeight <= box.clientHeight + 1;
+    // What fits the view is seen whole: there is no end to go to.
+    if (isShort && !place.follow.following) {
+      place.follow.attach();
+      setFollowing(true);
+    }
     if (isShort || (!place.follow.following && box.scrollTop < NEAR_TOP)) view.current.onTop?.();
   }, [place, scroller]);
 
@@ -119,6 +126,7 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
     settle();
   }, [place, scroller, settle]);
 
+  // A layout effect: rows that came or went moved the document, and the reader must not see it.
   useLayoutEffect(() => {
     const box = scroller.current;
     if (!box) return;
@@ -129,6 +137,7 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
     settle();
   }, [keys, place, scroller, settle]);
 
+  // A layout effect: it watches the size of the scroller, and puts the reader back where they were.
   useLayoutEffect(() => {
     const box = scroller.current;
     if (!box) return;
@@ -154,6 +163,22 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
     draw((n) => n + 1);
   }, [place, settle]);
 
+  const toRow = useCallback((index: number) => {
+    const box = scroller.current;
+    if (!box) return;
+    place.follow.detach();
+    setFollowing(false);
+    const middle = () => Math.max(0, place.heights.top(index) - box.clientHeight / 3);
+    view.current.anchor = null;
+    box.scrollTop = view.current.top = middle();
+    draw((n) => n + 1);
+    // Rows around it are measured once they are drawn, which moves it.
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      box.scrollTop = middle();
+      settle();
+    }));
+  }, [place, scroller, settle]);
+
   return {
     ...window,
     before: place.heights.top(window.from),
@@ -163,6 +188,7 @@ export function useVirtual(id: string, keys: readonly string[], scroller: RefObj
     onScroll,
     detach,
     toEnd,
+    toRow,
   };
 }
 

@@ -1,10 +1,16 @@
 import type { Content, Run } from "@warren/react";
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
+import { said } from "~/lib/problem";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 
 type Props = {
   runs: readonly Run[];
+  /** A person stopped the run before them: they wait until one is sent or they are resumed. */
+  held: boolean;
+  /** Those sent to steer the run in progress. */
+  steered: ReadonlySet<string>;
+  onResume: () => Promise<unknown>;
   onReword: (runId: string, text: string) => Promise<unknown>;
   /** A place counts from 1. */
   onMove: (runId: string, place: number) => Promise<unknown>;
@@ -12,12 +18,12 @@ type Props = {
 };
 
 /** Messages that wait for their turn: until it comes they can be changed, put in another order or taken back. */
-export function QueueStrip({ runs, onMove, ...acts }: Props) {
+export function QueueStrip({ runs, held, steered, onResume, onMove, ...acts }: Props) {
   const strip = useRef<HTMLDivElement>(null);
   const moved = useRef<{ runId: string; isUp: boolean } | null>(null);
   const dragged = useRef<string | null>(null);
   const order = runs.map((run) => run.runId).join(" ");
-  // A row that changes its place is put into the document anew, and the focus goes with it.
+  // A layout effect: a row that changes its place is put into the document anew, and the focus goes with it.
   useLayoutEffect(() => {
     if (!moved.current) return;
     const { runId, isUp } = moved.current;
@@ -32,12 +38,14 @@ export function QueueStrip({ runs, onMove, ...acts }: Props) {
   };
   return (
     <div className="queue" ref={strip}>
+      {held && runs.length > 0 && <Held n={runs.length} onResume={onResume} />}
       {runs.map((run, at) => (
         <Waiting
           key={run.runId}
           run={run}
           place={at + 1}
           of={runs.length}
+          status={held ? "Held" : steered.has(run.runId) ? "Read at the agent’s next step, else runs next" : at === 0 ? "Queued next" : "Queued"}
           onMove={(to) => move(run.runId, at + 1, to)}
           onDrag={() => (dragged.current = run.runId)}
           onDropHere={() => (dragged.current && dragged.current !== run.runId ? onMove(dragged.current, at + 1) : Promise.resolve())}
@@ -48,20 +56,33 @@ export function QueueStrip({ runs, onMove, ...acts }: Props) {
   );
 }
 
-type WaitingProps = Omit<Props, "runs" | "onMove"> & {
+function Held({ n, onResume }: { n: number; onResume: () => Promise<unknown> }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  return (
+    <div className="queue-held" role="group" aria-label="Queue held">
+      <Icon name="stop" size="s" />
+      <span className="grow" role={problem ? "alert" : undefined}>{problem ?? `Stopped. ${n === 1 ? "The queued message waits" : `${n} queued messages wait`} until you resume or send a message.`}</span>
+      <Button look="line" onClick={() => void onResume().catch((error: unknown) => setProblem(said(error)))}>Resume</Button>
+    </div>
+  );
+}
+
+type WaitingProps = Omit<Props, "runs" | "onMove" | "held" | "steered" | "onResume"> & {
   run: Run;
   place: number;
   of: number;
+  /** When it will run. */
+  status: string;
   onMove: (place: number) => Promise<unknown>;
   onDrag: () => void;
   onDropHere: () => Promise<unknown>;
 };
 
-function Waiting({ run, place, of, onReword, onMove, onDrop, onDrag, onDropHere }: WaitingProps) {
+function Waiting({ run, place, of, status, onReword, onMove, onDrop, onDrag, onDropHere }: WaitingProps) {
   const [edited, setEdited] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const text = textOf(run.content);
-  const say = (error: unknown) => setProblem(error instanceof Error ? error.message : String(error));
+  const say = (error: unknown) => setProblem(said(error));
   const tried = (what: Promise<unknown>) => what.then(() => setProblem(null), say);
   if (edited !== null) {
     return (
@@ -106,7 +127,7 @@ function Waiting({ run, place, of, onReword, onMove, onDrop, onDrag, onDropHere 
     >
       <Icon name="clock" size="s" />
       <span className="cut grow" dir="auto" title={text}>{text}</span>
-      <span className="muted" role={problem ? "alert" : undefined}>{problem ?? (place === 1 ? "Queued next" : "Queued")}</span>
+      <span className="muted" role={problem ? "alert" : undefined}>{problem ?? status}</span>
       {of > 1 && <Button icon="up" className="tiny" data-move="" aria-label="Move queued message up" title="Sooner (Alt ↑)" disabled={place === 1} onClick={() => void tried(onMove(place - 1))} />}
       {of > 1 && <Button icon="arrdn" className="tiny" data-move="" aria-label="Move queued message down" title="Later (Alt ↓)" disabled={place === of} onClick={() => void tried(onMove(place + 1))} />}
       {typeof run.content === "string" && <Button icon="pencil" className="tiny" aria-label="Edit queued message" title="Edit" onClick={() => setEdited(text)} />}

@@ -37,7 +37,7 @@ async function composer(session: string) {
     await act(async () => root.unmount());
     box.remove();
   };
-  await act(async () => root.render(<Composer store={store} agentType="builtin" running={false} stopping={false} queued={[]} spending={{ usage: null, costUSD: 0, model: undefined }} picker={null} onStop={() => {}} onSent={() => {}} />));
+  await act(async () => root.render(<Composer store={store} agentType="builtin" running={false} stopping={false} queued={[]} spending={{ usage: null, costUSD: 0, model: undefined }} picker={null} stopHint={false} queueHeld={false} commands={[]} onStop={() => {}} onSent={() => {}} />));
   const attach = (name: string) => act(async () => {
     const drop = new Event("drop", { bubbles: true, cancelable: true });
     Object.assign(drop, { dataTransfer: { files: [new File(["1"], name)], types: ["Files"] } });

@@ -1,5 +1,5 @@
 import type { WarrenClient } from "@warren/react";
-import type { ClipboardEvent, DragEvent } from "react";
+import type { ClipboardEvent } from "react";
 import { placeAgain, placeNew, placeOver, renamed, Taken, type Choice } from "../files/placing";
 import type { Draft, Upload } from "./useDraft";
 
@@ -69,12 +69,6 @@ export function useUploads(client: WarrenClient, sessionId: string, change: (cha
       if (!files.length) return;
       event.preventDefault();
       add(files);
-    },
-    onDragOver: (event: DragEvent) => event.dataTransfer.types.includes("Files") && event.preventDefault(),
-    onDrop: (event: DragEvent) => {
-      if (!event.dataTransfer.files.length) return;
-      event.preventDefault();
-      add([...event.dataTransfer.files]);
     },
   };
 }

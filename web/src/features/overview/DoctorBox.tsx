@@ -16,26 +16,29 @@ export function DoctorBox() {
     <div className="box" id="doctor">
       <div className="h">
         <h2 className="grow">Doctor</h2>
-        {found && !found.usable && <span className="chip bad">no sandbox can start</span>}
-        {found?.usable && found.hints.length > 0 && <span className="chip warn">{plural(found.hints.length, "thing", "things")} to improve</span>}
-        <Button icon="reload" aria-label="Examine again" onClick={() => void answer.refresh()} />
+        {found && !found.usable && <span className="chip bad">No sandbox can start</span>}
+        {found?.usable && found.hints.length > 0 && <span className="chip warn">{plural(found.hints.length, "warning")}</span>}
+        <Button icon="reload" aria-label="Check again" onClick={() => void answer.refresh()} />
       </div>
       {answer.state === "loading" && <Skeleton rows={3} height={38} />}
-      {answer.state === "failed" && !found && <Unread title="The machine could not be examined" error={answer.error} onAgain={answer.refresh} />}
+      {answer.state === "failed" && !found && <Unread title="The machine could not be checked" error={answer.error} onAgain={answer.refresh} />}
       {found && <Report found={found} />}
     </div>
   );
 }
 
 function Report({ found }: { found: Findings }) {
-  const { usable, guards, hints, agents, models } = found;
+  const { usable, guards, hints, models } = found;
+  const client = useWarrenClient();
+  const agents = useResource("agents", () => client.agents());
+  const ready = (agents.data?.agents ?? []).filter((agent) => agent.isAgent && agent.ready);
   return (
     <ul className="al doc">
       <li><Icon name={usable ? "check" : "x"} size="s" className={usable ? "ok" : "no"} />{usable ? inWords(guards) : "A sandbox could not be started"}<span className="rt">{found.program}</span></li>
       {guards.map((guard) => <li key={guard.name} className="guard"><Icon name={guard.state === "on" ? "check" : "alert"} size="s" className={guard.state === "on" ? "ok" : "wr"} />{guard.name}<span className="rt">{guard.words}</span></li>)}
-      {hints.map((hint) => <li key={hint.problem}><Icon name="alert" size="s" className="wr" /><span className="advice"><span>{hint.problem}</span><small className="muted">{hint.hint}</small></span></li>)}
-      {models.map((model) => <li key={model.format} className="guard"><Icon name="check" size="s" className="ok" />Model calls, {formatName(model.format)}<span className="rt">{answers(model)}</span></li>)}
-      {agents.length > 0 && <li className="guard"><Icon name="check" size="s" className="ok" />Agents known<span className="rt">{agents.map(agentName).join(", ")}</span></li>}
+      {hints.map((hint) => <li key={hint.problem}><Icon name="alert" size="s" className="wr" /><span className="advice"><span>{hint.problem}</span><small className="muted">Fix: {hint.hint}</small></span></li>)}
+      {models.map((model) => <li key={model.format} className="guard"><Icon name={model.target === "demo" ? "alert" : "check"} size="s" className={model.target === "demo" ? "wr" : "ok"} />Model calls, {formatName(model.format)}<span className="rt">{answers(model)}</span></li>)}
+      {ready.length > 0 && <li className="guard"><Icon name="check" size="s" className="ok" />Agents installed<span className="rt">{ready.map((agent) => agentName(agent.name)).join(", ")}</span></li>}
     </ul>
   );
 }

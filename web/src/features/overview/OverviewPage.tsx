@@ -4,6 +4,7 @@ import { cost, short, plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Skeleton, Unread } from "~/ui/Notice";
 import { Segment } from "~/ui/Segment";
+import { usePageTitle } from "../shell/usePageTitle";
 import { Burger } from "../shell/TopBar";
 import { AgentsBox } from "./AgentsBox";
 import { CostChart } from "./CostChart";
@@ -27,7 +28,8 @@ export function OverviewPage() {
   const tokens = spent.reduce((sum, one) => sum + one.cached + one.input + one.output, 0);
   const cached = spent.reduce((sum, one) => sum + one.cached, 0);
   const total = spent.reduce((sum, one) => sum + one.cost, 0);
-  // No number is better than a nought that nobody counted.
+  usePageTitle("Overview");
+  // No number is better than a zero that nobody counted.
   const known = (value: string) => (spending.data ? value : "–");
   const versions = sessions.reduce((sum, session) => sum + session.version, 0);
   return (
@@ -36,20 +38,20 @@ export function OverviewPage() {
         <Burger />
         <h1>Overview</h1>
         <span className="grow" />
-        <Segment label="Span of time" value={span} onChange={setSpan} choices={SPANS} />
+        <Segment label="Time range" value={span} onChange={setSpan} choices={SPANS} />
         <Button look="line" icon="dl" className="hide-s" disabled={spent.length === 0} onClick={() => exportCsv(spent)}>Export</Button>
       </header>
       <section className="page overview" aria-label="Overview">
         <div className="ov-in">
           <div className="kpis">
-            <Kpi label="Running now" value={String(running.length)} note={running.length === 0 ? "Nothing works at the moment" : running.map((session) => session.name ?? "Unnamed").slice(0, 2).join(", ")} />
-            <Kpi label={`Tokens, ${name}`} value={known(short(tokens))} note={!spending.data ? "Not read yet" : tokens > 0 ? `${Math.round((cached / tokens) * 100)} % read from cache` : "No model was called"} />
-            <Kpi label={`Cost, ${name}`} value={known(cost(total))} note={!spending.data ? "Not read yet" : `${cost(spent.at(-1)?.cost ?? 0)} ${span === "day" ? "in the last two hours" : span === "fortnight" ? "today" : "this week"}`} />
+            <Kpi label="Running now" value={String(running.length)} note={running.length === 0 ? "No agents running" : running.map((session) => session.name ?? "Unnamed").slice(0, 2).join(", ")} />
+            <Kpi label={`Tokens, ${name}`} value={known(short(tokens))} note={!spending.data ? "Loading" : tokens > 0 ? `${Math.round((cached / tokens) * 100)} % read from cache` : "No model calls"} />
+            <Kpi label={`Cost, ${name}`} value={known(cost(total))} note={!spending.data ? "Loading" : total === 0 && tokens > 0 ? "The demo model is free" : `${cost(spent.at(-1)?.cost ?? 0)} ${span === "day" ? "in the last two hours" : span === "fortnight" ? "today" : "this week"}`} />
             <Kpi label="Versions kept" value={`${short(versions)}${hasMore ? "+" : ""}`} note={hasMore ? `in ${sessions.length}+ sessions` : `in ${plural(sessions.length, "session")}`} />
           </div>
-          {spending.state === "failed" && <Unread title="What was spent could not be read" error={spending.error} onAgain={spending.refresh}>Nothing of it is lost.</Unread>}
+          {spending.state === "failed" && <Unread title="Spending could not be loaded" error={spending.error} onAgain={spending.refresh}>No data is lost.</Unread>}
           {spending.state === "loading" && <Skeleton rows={6} height={30} />}
-          {spending.data && <div className="two"><CostChart spent={spent} /><TokenChart spent={spent} /></div>}
+          {spending.data && <div className={total > 0 ? "two" : ""}>{total > 0 && <CostChart spent={spent} />}<TokenChart spent={spent} /></div>}
           <div className="two"><SandboxesBox /><AgentsBox /></div>
           <DoctorBox />
         </div>

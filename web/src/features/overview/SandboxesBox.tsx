@@ -16,6 +16,7 @@ export function SandboxesBox() {
   const list = useResource("sandboxes", () => client.sandboxes());
   const { sessions } = useSessionList();
   const before = useRef(new Map<string, Reading>());
+  // An effect: what sandboxes use is polled for as long as it is shown.
   useEffect(() => {
     const timer = setInterval(() => document.hidden || void list.refresh(), EVERY_MS);
     return () => clearInterval(timer);
@@ -26,8 +27,8 @@ export function SandboxesBox() {
     <div className="box scrollx" tabIndex={0} role="region" aria-label="Sandboxes">
       <div className="h"><h2 className="grow">Sandboxes</h2>{boxes.length > 0 && <span className="muted num">{bytes(memory)} in use</span>}</div>
       {list.state === "loading" && <Skeleton rows={3} height={34} />}
-      {list.state === "failed" && !list.data && <Unread title="The sandboxes could not be read" error={list.error} onAgain={list.refresh} />}
-      {list.data && boxes.length === 0 && <Empty icon="shield">No sandbox runs. One starts with the next message, and sleeps when it is idle.</Empty>}
+      {list.state === "failed" && !list.data && <Unread title="The sandboxes could not be loaded" error={list.error} onAgain={list.refresh} />}
+      {list.data && boxes.length === 0 && <Empty icon="shield">No sandboxes running. One starts with the next message and pauses when idle.</Empty>}
       {boxes.length > 0 && (
         <table className="tbl num">
           <thead><tr><th scope="col">Session</th><th scope="col">CPU</th><th scope="col">Memory</th><th scope="col">Disk</th><th scope="col">Isolation</th><th scope="col">State</th></tr></thead>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answers, findingsOf } from "./doctor";
+import { answers, demoNotice, findingsOf } from "./doctor";
 
 /** As a server on a machine without Landlock answers. */
 const FOUND = {
@@ -16,12 +16,26 @@ const FOUND = {
 
 test("what a server found is read from where it stands", () => {
   const found = findingsOf(FOUND);
-  expect(found).toMatchObject({ usable: true, program: "local 0.8.0", agents: ["builtin", "claude-code"] });
+  expect(found).toMatchObject({ usable: true, program: "local 0.8.0" });
   expect(found.guards.find((guard) => guard.name === "Files")?.state).toBe("off");
   expect(found.hints).toEqual([{ problem: "the kernel has no Landlock", hint: "use a kernel of 5.13 or newer" }]);
-  expect(found.models.map(answers)).toEqual(["the demo model, which needs no key", "api.openai.com, with a key"]);
+  expect(found.models.map(answers)).toEqual(["demo model: no API key", "api.openai.com, API key set"]);
+});
+
+test("warnings of the server stand beside those of the sandbox, each with its fix", () => {
+  const warnings = [{ problem: "no API key for Anthropic: the demo model answers with scripted replies", hint: "set ANTHROPIC_API_KEY and restart `warren up`" }];
+  const found = findingsOf({ ...FOUND, warnings });
+  expect(found.hints.map((hint) => hint.hint)).toEqual(["use a kernel of 5.13 or newer", "set ANTHROPIC_API_KEY and restart `warren up`"]);
+  expect(demoNotice("claude-code", found)).toBe("No API key is set: the demo model will answer, with scripted replies at no cost. For a real model, set ANTHROPIC_API_KEY and restart warren up.");
+  expect(demoNotice("codex", found)).toBeNull();
+  expect(demoNotice("opencode", found)).toBeNull();
+});
+
+test("one fix for two problems is told once", () => {
+  const hints = [{ problem: "no memory limit", hint: "delegate a cgroup" }, { problem: "no CPU limit", hint: "delegate a cgroup" }];
+  expect(findingsOf({ isolation: { hints } }).hints).toEqual([{ problem: "no memory limit; no CPU limit", hint: "delegate a cgroup" }]);
 });
 
 test("a machine of which nothing is known is not called usable", () => {
-  expect(findingsOf({})).toEqual({ usable: false, program: "", guards: [], hints: [], agents: [], models: [] });
+  expect(findingsOf({})).toEqual({ usable: false, program: "", guards: [], hints: [], models: [] });
 });

@@ -1,5 +1,6 @@
 import { useResource, useWarrenClient, type SessionListItem } from "@warren/react";
 import { useState } from "react";
+import { said } from "~/lib/problem";
 import { navigate, sessionPath } from "~/lib/router";
 import { agentName } from "~/ui/AgentMark";
 import { Button } from "~/ui/Button";
@@ -26,9 +27,9 @@ export function ForkDialog({ session, version, onClose }: Props) {
       onClose();
       navigate(sessionPath(made.sessionId));
       const lost = made.loss?.length ? ` Not carried over: ${made.loss.join(", ")}.` : "";
-      toast({ title: `Forked as “${nameOf(made)}”`, text: `From v${version}, with ${agentName(made.type)}. The original is untouched.${lost}`, icon: "fork" });
+      toast({ title: `Forked as “${nameOf(made)}”`, text: `From v${version}, with ${agentName(made.type)}. The original is unchanged.${lost}`, icon: "fork" });
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(said(error));
       setBusy(false);
     }
   };
@@ -36,7 +37,7 @@ export function ForkDialog({ session, version, onClose }: Props) {
     <Dialog label="Fork" onClose={onClose}>
       <form onSubmit={(event) => { event.preventDefault(); void fork(); }}>
         <h2>Fork from v{version}</h2>
-        <p className="sub">A new session begins with the conversation and files of v{version}. The original is untouched.</p>
+        <p className="sub">A new session starts with the conversation and files of v{version}. The original is unchanged.</p>
         <div className="dlg-fields">
           <label>Name<input className="inp-line" autoFocus maxLength={200} value={name} onFocus={(event) => event.target.select()} onChange={(event) => setName(event.target.value)} /></label>
           <label>

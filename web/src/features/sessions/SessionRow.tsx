@@ -4,6 +4,9 @@ import { when } from "~/lib/format";
 import { navigate, sessionPath } from "~/lib/router";
 import { AgentMark } from "~/ui/AgentMark";
 import { Dot } from "~/ui/Dot";
+import { Icon } from "~/ui/Icon";
+import { Menu, type MenuItem } from "~/ui/Menu";
+import { isPinned } from "./marks";
 import { nameOf, type Member } from "./families";
 
 type Props = {
@@ -11,11 +14,13 @@ type Props = {
   current: string | null;
   onRename: ((session: SessionListItem, name: string) => Promise<unknown>) | null;
   onDelete: ((session: SessionListItem) => void) | null;
+  /** What else can be done with a session. */
+  actions: ((session: SessionListItem) => readonly MenuItem[]) | null;
 };
 
 /** A session in the list, with its forks under it on the curve. */
 export const SessionRow = memo(function SessionRow(props: Props) {
-  const { member, current, onRename, onDelete } = props;
+  const { member, current, onRename, onDelete, actions } = props;
   const { session, state, line } = member;
   const [renaming, setRenaming] = useState(false);
   const name = nameOf(session);
@@ -30,26 +35,34 @@ export const SessionRow = memo(function SessionRow(props: Props) {
       {renaming && onRename ? (
         <Renaming session={session} onRename={onRename} onDone={() => setRenaming(false)} />
       ) : (
-        <a
-          className="ses"
-          href={sessionPath(session.sessionId)}
-          aria-current={session.sessionId === current ? "page" : undefined}
-          onClick={follow}
-          onDoubleClick={() => onRename && setRenaming(true)}
-          onKeyDown={onKeyDown}
-        >
-          <AgentMark type={session.type} />
-          <div className="grow">
-            <div className="nm cut"><bdi>{name}</bdi></div>
-            <div className="mt">
-              <span className={`cut ${state === "wait" ? "ask" : state === "fail" ? "err" : ""}`} dir="auto">{line}</span>
+        <div className="ses-row">
+          <a
+            className="ses"
+            href={sessionPath(session.sessionId)}
+            aria-current={session.sessionId === current ? "page" : undefined}
+            onClick={follow}
+            onDoubleClick={() => onRename && setRenaming(true)}
+            onKeyDown={onKeyDown}
+          >
+            <AgentMark type={session.type} />
+            <div className="grow">
+              <div className="nm cut"><bdi>{name}</bdi></div>
+              <div className="mt">
+                <span className={`cut ${state === "wait" ? "ask" : state === "fail" ? "err" : ""}`} dir="auto">{line}</span>
+              </div>
             </div>
-          </div>
-          <div className="rt">
-            {(state === "idle" || state === "fail") && <span className="num">{when(session.lastActivity)}</span>}
-            <Dot state={state} />
-          </div>
-        </a>
+            <div className="rt">
+              {(state === "idle" || state === "fail") && <span className="num">{when(session.lastActivity)}</span>}
+              {isPinned(session) && <Icon name="pin" size="xs" />}
+              <Dot state={state} />
+            </div>
+          </a>
+          {actions && (
+            <Menu label={`Actions for ${name}`} className="btn ghost sq tiny ses-more" align="end" items={[...(onRename ? [{ label: "Rename…", icon: "pencil" as const, onChoose: () => setRenaming(true) }] : []), ...actions(session)]}>
+              <Icon name="down" size="xs" />
+            </Menu>
+          )}
+        </div>
       )}
       {member.kids.length > 0 && (
         <div className="kids">

@@ -23,7 +23,7 @@ it("says what each is doing", () => {
   const line = (one: SessionListItem, asking: ApprovalItem[] = []) => groupsOf([one], asking, () => "Today")[0]!.members[0]!;
   expect(line(session("a"), [asks("a")])).toMatchObject({ state: "wait", line: "Asks: Run ls" });
   expect(line(session("a", { activeRunId: "r", runtime: starting }))).toMatchObject({ state: "boot", line: "Restoring v4…" });
-  expect(line(fork("a", "x", { version: 3 }))).toMatchObject({ state: "idle", line: "Fork of v2 · now v3" });
+  expect(line(fork("a", "x", { version: 3 }))).toMatchObject({ state: "idle", line: "Forked at v2 · now v3" });
 });
 
 it("names days from the reader's midnight", () => {

@@ -2,6 +2,7 @@
 import type { ApprovalItem, SessionListItem } from "@warren/react";
 import { visible } from "~/lib/ansi";
 import type { State } from "~/ui/Dot";
+import { isPinned } from "./marks";
 
 export interface Member {
   session: SessionListItem;
@@ -26,22 +27,25 @@ export function stateOf(session: SessionListItem, asks: ApprovalItem | undefined
   const sandbox = session.runtime.sandbox?.status;
   if (session.activeRunId) return sandbox === "starting" ? "boot" : "run";
   if (sandbox === "starting") return "boot";
-  return sandbox === "unhealthy" ? "fail" : "idle";
+  return sandbox === "unhealthy" || session.lastRunStatus === "failed" ? "fail" : "idle";
 }
 
 /** What a row says under the name. */
 export function lineOf(session: SessionListItem, state: State, asks: ApprovalItem | undefined): string {
   if (asks) return `Asks: ${visible(asks.title)}`;
   if (state === "boot") return session.runtime.sandbox?.statusMessage ?? "Starting sandbox…";
-  if (state === "fail") return session.runtime.sandbox?.statusMessage ?? "The sandbox does not answer";
-  const fork = session.forkedFrom ? `Fork of v${session.forkedFrom.version}` : "";
+  if (state === "fail" && session.runtime.sandbox?.status === "unhealthy") return session.runtime.sandbox.statusMessage ?? "The sandbox does not answer";
+  if (state === "fail") return "The last run failed";
+  const fork = session.forkedFrom ? `Forked at v${session.forkedFrom.version}` : "";
   const version = session.version > 0 ? (fork ? `now v${session.version}` : `v${session.version}`) : fork ? "" : "No version yet";
   return [fork, state === "run" ? "Running" : "", version].filter(Boolean).join(" · ");
 }
 
 const URGENCY: Record<State, number> = { wait: 0, run: 1, boot: 1, fail: 2, idle: 2 };
 
-/** Groups of families: those that need somebody first, then those at work, then by day. */
+const ORDER = ["Needs you", "Running", "Pinned"];
+
+/** Groups of families: those that need somebody first, then those at work, those that were pinned, then by day. */
 export function groupsOf(sessions: readonly SessionListItem[], asking: readonly ApprovalItem[], dayOf: (at: number) => string): Group[] {
   const asks = new Map(asking.map((approval) => [approval.sessionId, approval]));
   const members = new Map<string, Member>();
@@ -60,11 +64,10 @@ export function groupsOf(sessions: readonly SessionListItem[], asking: readonly 
   const urgency = (member: Member): number => Math.min(URGENCY[member.state], ...member.kids.map(urgency));
   const latest = (member: Member): number => Math.max(member.session.lastActivity, ...member.kids.map(latest));
   for (const member of roots) {
-    const title = ["Needs you", "Running"][urgency(member)] ?? dayOf(latest(member));
+    const title = ORDER[urgency(member)] === "Pinned" ? (isPinned(member.session) ? "Pinned" : dayOf(latest(member))) : ORDER[urgency(member)]!;
     groups.set(title, [...(groups.get(title) ?? []), member]);
   }
-  const order = ["Needs you", "Running"];
-  const rank = (title: string) => (order.includes(title) ? order.indexOf(title) : order.length);
+  const rank = (title: string) => (ORDER.includes(title) ? ORDER.indexOf(title) : ORDER.length);
   return [...groups].map(([title, list]) => ({ title, members: list })).sort((a, b) => rank(a.title) - rank(b.title));
 }
 

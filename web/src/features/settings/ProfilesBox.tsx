@@ -21,8 +21,8 @@ export function ProfilesBox() {
     <div className="box">
       <div className="h"><h2 className="grow">Profiles</h2>{mayRun && <Button look="line" icon="plus" onClick={() => setOpen("new")}>New profile</Button>}</div>
       {list.state === "loading" && <Skeleton rows={3} height={38} />}
-      {list.state === "failed" && !list.data && <Unread title="The profiles could not be read" error={list.error} onAgain={list.refresh} />}
-      {list.data && profiles.length === 0 && <Empty icon="list">No profile yet. A profile is what an agent is given: instructions, skills, commands, tools and files.</Empty>}
+      {list.state === "failed" && !list.data && <Unread title="The profiles could not be loaded" error={list.error} onAgain={list.refresh} />}
+      {list.data && profiles.length === 0 && <Empty icon="list">No profiles yet. A profile gives an agent instructions, skills, commands, tools and files.</Empty>}
       <ul className="al">
         {profiles.map((profile) => (
           <li key={`${profile.projectId ?? ""} ${profile.id}`}>
@@ -31,7 +31,7 @@ export function ProfilesBox() {
             <span className="muted cut"><bdi>{profile.description || summary(profile)}</bdi></span>
             <span className="rt">
               <Button onClick={() => setOpen(profile)}>{mayWrite(profile) ? "Edit" : "Show"}</Button>
-              {mayWrite(profile) && <Button aria-label={`Remove ${profile.name || profile.id}`} icon="x" onClick={() => setRemoving(profile)} />}
+              {mayWrite(profile) && profile.id !== "default" && <Button aria-label={`Remove ${profile.name || profile.id}`} icon="x" onClick={() => setRemoving(profile)} />}
             </span>
           </li>
         ))}
@@ -39,7 +39,7 @@ export function ProfilesBox() {
       {open && <ProfileEditor profile={open === "new" ? null : open} mayWrite={open === "new" ? mayRun : mayWrite(open)} onClose={() => setOpen(null)} onSaved={() => { setOpen(null); void list.refresh(); }} />}
       {removing && (
         <Confirm title={`Remove ${removing.name || removing.id}?`} action="Remove" onClose={() => setRemoving(null)} onConfirm={async () => { await client.deleteProfile(removing.id ?? "", removing.projectId); await list.refresh(); }}>
-          Sessions that were made with it go on without a profile.
+          Sessions that use it continue without a profile.
         </Confirm>
       )}
     </div>
@@ -47,11 +47,18 @@ export function ProfilesBox() {
 }
 
 function summary(profile: AgentProfile): string {
+  const hosts = profile.egressAllow?.length ?? 0;
+  const variables = Object.keys(profile.environmentVariables ?? {}).length;
+  const mcp = (profile.externalMCPs?.length ?? 0) + (profile.bundledMCPs?.length ?? 0);
   const parts = [
+    profile.model ? `model ${profile.model}` : "",
     profile.skills?.length ? plural(profile.skills.length, "skill") : "",
     profile.subagents?.length ? plural(profile.subagents.length, "subagent") : "",
     profile.commands?.length ? plural(profile.commands.length, "command") : "",
-    profile.systemPrompt ? "instructions" : "",
+    profile.systemPrompt || profile.agentMDFile ? "instructions" : "",
+    mcp ? plural(mcp, "MCP server") : "",
+    hosts ? plural(hosts, "allowed host") : "",
+    variables ? plural(variables, "variable") : "",
   ].filter(Boolean);
-  return parts.join(", ") || "as the agent comes";
+  return parts.join(", ") || "Agent defaults";
 }

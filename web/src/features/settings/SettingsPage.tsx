@@ -1,8 +1,9 @@
 import { useWarrenClient } from "@warren/react";
 import { useState } from "react";
-import { setTheme, useTheme } from "~/lib/theme";
+import { setThemeChoice, useThemeChoice } from "~/lib/theme";
 import { Button } from "~/ui/Button";
 import { Segment } from "~/ui/Segment";
+import { usePageTitle } from "../shell/usePageTitle";
 import { usePerson } from "../shell/person";
 import { Burger } from "../shell/TopBar";
 import { ProfilesBox } from "./ProfilesBox";
@@ -12,7 +13,8 @@ import { TokensBox } from "./TokensBox";
 export function SettingsPage() {
   const client = useWarrenClient();
   const person = usePerson();
-  const theme = useTheme();
+  const theme = useThemeChoice();
+  usePageTitle("Settings");
   const [failed, setFailed] = useState<string | null>(null);
   const signOut = async () => {
     try {
@@ -31,11 +33,11 @@ export function SettingsPage() {
             <div className="h"><h2 className="grow">You</h2></div>
             <ul className="al">
               <li><b className="whitespace-nowrap">Signed in as</b><span className="rt"><bdi>{person.name}</bdi> · {scopeWords(person.scope)} <Button look="line" onClick={() => void signOut()}>Sign out</Button></span></li>
-              <li><b>Theme</b><span className="rt"><Segment label="Theme" value={theme} onChange={setTheme} choices={[{ value: "light", label: "Light" }, { value: "dark", label: "Dark" }]} /></span></li>
+              <li><b>Theme</b><span className="rt"><Segment label="Theme" value={theme} onChange={setThemeChoice} choices={[{ value: "system", label: "System" }, { value: "light", label: "Light" }, { value: "dark", label: "Dark" }]} /></span></li>
             </ul>
             {failed && <p className="dlg-bad m-3" role="alert">{failed}</p>}
           </div>
-          {person.scope.startsWith("admin") && <TokensBox />}
+          {person.scope === "admin" && <TokensBox />}
           <ProfilesBox />
         </div>
       </section>
@@ -45,8 +47,8 @@ export function SettingsPage() {
 
 /** What a scope allows, in words. */
 export function scopeWords(scope: string): string {
-  if (scope === "admin") return "may do everything";
-  if (scope === "admin:ro") return "may read everything";
+  if (scope === "admin") return "Full access";
+  if (scope === "admin:ro") return "Read everything";
   const project = /^project:(.+?)(:ro)?$/.exec(scope);
-  return project ? `${project[2] ? "may read" : "may work in"} project ${project[1]}` : scope;
+  return project ? `${project[2] ? "Read" : "Work in"} project ${project[1]!.slice(0, 8)}` : scope;
 }

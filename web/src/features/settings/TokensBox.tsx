@@ -13,7 +13,7 @@ import { scopeWords } from "./SettingsPage";
 /** Who may come in. Secrets are shown once, when they are made. */
 export function TokensBox() {
   const client = useWarrenClient();
-  const { scope } = usePerson();
+  const { scope, tokenId } = usePerson();
   const list = useResource("tokens", () => client.tokens());
   const [open, setOpen] = useState<"new" | TokenItem | TokenCreated | null>(null);
   const tokens = list.data?.tokens ?? [];
@@ -21,15 +21,19 @@ export function TokensBox() {
     <div className="box scrollx" tabIndex={0} role="region" aria-label="Tokens">
       <div className="h"><h2 className="grow">Tokens</h2>{scope === "admin" && <Button look="line" icon="plus" onClick={() => setOpen("new")}>New token</Button>}</div>
       {list.state === "loading" && <Skeleton rows={3} height={34} />}
-      {list.state === "failed" && !list.data && <Unread title="The tokens could not be read" error={list.error} onAgain={list.refresh} />}
-      {list.data && tokens.length === 0 && <Empty icon="key">No token yet. Make one for each person and program, so that one can be revoked alone.</Empty>}
+      {list.state === "failed" && !list.data && <Unread title="The tokens could not be loaded" error={list.error} onAgain={list.refresh} />}
+      {list.data && tokens.length === 0 && <Empty icon="key">No tokens yet. Create one for each person and program, so that each can be revoked on its own.</Empty>}
       {tokens.length > 0 && (
         <table className="tbl num">
-          <thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col" className="hide-s">Made</th><th scope="col">Ends</th><th scope="col"><span className="vh">Revoke</span></th></tr></thead>
+          <thead><tr><th scope="col">Name</th><th scope="col">Permissions</th><th scope="col" className="hide-s">Created</th><th scope="col">Expires</th><th scope="col"><span className="vh">Revoke</span></th></tr></thead>
           <tbody>
             {tokens.map((token) => (
               <tr key={token.tokenId}>
-                <td><bdi className="nm">{token.name}</bdi></td>
+                <td>
+                  <bdi className="nm">{token.name}</bdi>
+                  {token.parent && <span className="muted"> · browser sign-in</span>}
+                  {token.tokenId === tokenId && <> <span className="chip acc">this browser</span></>}
+                </td>
                 <td>{scopeWords(token.scope)}</td>
                 <td className="hide-s">{when(token.createdAt)}</td>
                 <td>{token.expiresAt ? when(token.expiresAt) : "never"}</td>
@@ -43,7 +47,7 @@ export function TokensBox() {
       {open !== null && open !== "new" && "secret" in open && <Secret made={open} onClose={() => setOpen(null)} />}
       {open !== null && open !== "new" && !("secret" in open) && (
         <Confirm title={`Revoke ${open.name}?`} action="Revoke" onClose={() => setOpen(null)} onConfirm={async () => { await client.revokeToken(open.tokenId); await list.refresh(); }}>
-          It stops working at once. What was done with it is kept.
+          It stops working immediately. Work done with it is kept.
         </Confirm>
       )}
     </div>
@@ -52,9 +56,9 @@ export function TokensBox() {
 
 function Secret({ made, onClose }: { made: TokenCreated; onClose: () => void }) {
   return (
-    <Dialog label="The new token" onClose={onClose}>
+    <Dialog label="New token created" onClose={onClose}>
       <h2>{made.name}</h2>
-      <p className="sub">This is shown once and not kept here. Copy it now.</p>
+      <p className="sub">Copy the token now. It is shown only once.</p>
       <div className="secret"><code>{made.secret}</code><CopyButton text={made.secret} label="Copy the token" /></div>
       <div className="dlg-acts"><Button look="ink" onClick={onClose}>Done</Button></div>
     </Dialog>

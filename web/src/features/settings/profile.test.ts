@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fromForm, mayWriteProfile, parseProfile, profilesToStartWith, toForm } from "./profile";
+import { fromForm, mayWriteProfile, parseProfile, problemOfId, problemsOf, profilesToStartWith, toForm } from "./profile";
 import { scopeWords } from "./SettingsPage";
 
 test("the form changes its own fields and keeps the rest of the profile", () => {
@@ -8,6 +8,12 @@ test("the form changes its own fields and keeps the rest of the profile", () => 
   expect(form.environment).toEqual(["A=1=2"]);
   const changed = fromForm(profile, { ...form, name: "New", environment: [...form.environment, "B", ""] });
   expect(changed).toMatchObject({ id: "p", name: "New", skills: [{ name: "s" }], environmentVariables: { A: "1=2", B: "" } });
+});
+
+test("hosts, variables and ids are checked before they are sent", () => {
+  const form = { ...toForm({}), egressAllow: ["example.com", "*.npmjs.org", "a.b:8443", "https://the npm registry", ""], environment: ["A=1", "FOO", "1X=2"] };
+  expect(problemsOf(form).map((problem) => problem.split("”")[0])).toEqual(["“https://the npm registry", "“FOO", "“1X=2"]);
+  expect([problemOfId("code-review.2"), problemOfId("-x") !== null, problemOfId("a b") !== null, problemOfId("") !== null]).toEqual([null, true, true, true]);
 });
 
 test("text that is no profile is refused with what is wrong", () => {
@@ -27,6 +33,6 @@ test("a project's token writes its own project's profiles, an administrator all"
 
 test("a scope is said in words", () => {
   expect(["admin", "admin:ro", "project:x", "project:x:ro"].map(scopeWords)).toEqual([
-    "may do everything", "may read everything", "may work in project x", "may read project x",
+    "Full access", "Read everything", "Work in project x", "Read project x",
   ]);
 });

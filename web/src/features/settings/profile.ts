@@ -29,6 +29,23 @@ export function fromForm(profile: AgentProfile, form: ProfileForm): AgentProfile
   };
 }
 
+const ID = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
+const HOST = /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/i;
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*=/;
+
+/** What is wrong with a profile's id, or nothing. */
+export const problemOfId = (id: string): string | null =>
+  ID.test(id) ? null : "An ID has letters, digits, dots, dashes and underscores, and begins with a letter or digit, such as code-review.";
+
+/** What is wrong with the fields of a form, line by line; the server would take some of it and the agent none. */
+export function problemsOf(form: ProfileForm): string[] {
+  const lines = (all: readonly string[]) => all.map((line) => line.trim()).filter(Boolean);
+  return [
+    ...lines(form.egressAllow).filter((host) => !HOST.test(host)).map((host) => `“${host}” is not a host. Write it as example.com, *.example.com or example.com:8443.`),
+    ...lines(form.environment).filter((line) => !VARIABLE.test(line)).map((line) => `“${line}” is not a variable. Write it as NAME=value.`),
+  ];
+}
+
 /** An administrator writes every profile, who works in a project those of the project. */
 export const mayWriteProfile = (scope: string, profile: AgentProfile): boolean =>
   scope === "admin" || (!!profile.projectId && scope === `project:${profile.projectId}`);

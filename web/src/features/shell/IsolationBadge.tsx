@@ -25,9 +25,9 @@ export function IsolationBadge({ isolation }: { isolation: unknown }) {
   };
   if (!guards) {
     return (
-      <span className="badge asleep" title="No sandbox runs for this session now">
+      <span className="badge asleep" title="No sandbox is running for this session">
         <Icon name="shield" />
-        <span className="lab">asleep</span>
+        <span className="lab">paused</span>
       </span>
     );
   }

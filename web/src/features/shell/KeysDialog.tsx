@@ -24,7 +24,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
       </dl>
       <label className="row">
         <input type="checkbox" checked={letters} onChange={(event) => set(event.target.checked)} />
-        Single letters act outside fields
+        Enable single-key shortcuts
       </label>
       <div className="dlg-acts">
         <Button look="line" autoFocus onClick={onClose}>Close</Button>

@@ -3,8 +3,10 @@ import { useNow } from "~/lib/clockwork";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 
-/** Says that the connection is gone, when it is tried again, and that nothing will be missed. */
-export function OfflineBar({ connection, onRetry }: { connection: ConnectionState; onRetry: () => void }) {
+type Props = { connection: ConnectionState; running: boolean; onRetry: () => void };
+
+/** Says that the connection is lost and when it is retried. What the agent does meanwhile, nobody here can know. */
+export function OfflineBar({ connection, running, onRetry }: Props) {
   const now = useNow(connection.state === "offline");
   if (connection.state === "refused") {
     const why = connection.error instanceof Error ? connection.error.message : "The server refuses this page.";
@@ -22,9 +24,11 @@ export function OfflineBar({ connection, onRetry }: { connection: ConnectionStat
   return (
     <div className="offline num" role="status">
       <Icon name="alert" size="s" />
-      <span>Connection lost, trying again {seconds > 0 ? `in ${seconds} s` : "now"}. The agent keeps working; nothing will be missed.</span>
+      <span>
+        Connection lost. Retrying {seconds > 0 ? `in ${seconds} s` : "now"}. {running ? "The run may have gone on or stopped; the page catches up when the server answers." : "The page catches up when the server answers."}
+      </span>
       <span className="grow" />
-      <Button className="short" onClick={onRetry}>Try now</Button>
+      <Button className="short" onClick={onRetry}>Retry now</Button>
     </div>
   );
 }

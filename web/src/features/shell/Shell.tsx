@@ -8,12 +8,13 @@ import { Failed } from "~/ui/Notice";
 import { Toasts } from "~/ui/toasts";
 import { ChatPage } from "../chat/ChatPage";
 import { Palette } from "../palette/Palette";
+import { changeDraft, NEW_SESSION } from "../composer/useDraft";
 import { Sidebar } from "../sessions/Sidebar";
 import { StartPage } from "../sessions/StartPage";
 import { KeysDialog } from "./KeysDialog";
 import { asPage, NoticePage } from "./NoticePage";
 import { PageContext, type Page } from "./page";
-import { DoctorPage, OverviewPage, SettingsPage } from "./parts";
+import { BoardPage, DoctorPage, OverviewPage, SettingsPage } from "./parts";
 import { useAnnouncer } from "./useAnnouncer";
 import { useKeys } from "./useKeys";
 import { useOthersNeedYou } from "./useOthersNeedYou";
@@ -23,16 +24,17 @@ export function Shell() {
   const route = useRoute();
   const [overlay, setOverlay] = useState<"palette" | "keys" | null>(null);
   const [drawer, setDrawer] = useState(false);
-  const [started, setStarted] = useState({ n: 0, text: "" });
+  const [started, setStarted] = useState(0);
   const [spoken, announce] = useAnnouncer();
   const order = useRef<Page["order"]["current"]>([]);
   const session = useRef<Page["session"]["current"]>(null);
   const page = useMemo((): Page => ({
     openPalette: () => setOverlay((open) => (open === "palette" ? null : "palette")),
     openKeys: () => setOverlay("keys"),
-    startNew: (text = "") => {
+    startNew: (text) => {
+      if (text !== undefined) changeDraft(NEW_SESSION, (draft) => ({ ...draft, text }));
       navigate("/");
-      setStarted((old) => ({ n: old.n + 1, text }));
+      setStarted((n) => n + 1);
     },
     toggleDrawer: () => setDrawer((open) => !open),
     announce,
@@ -49,7 +51,7 @@ export function Shell() {
         {drawer && <button type="button" className="drawer-scrim" aria-label="Close the sessions" onClick={() => setDrawer(false)} />}
         <main className="main" id="main" tabIndex={-1}>
           <Guard key={route.at === "session" ? route.sessionId : route.at} frame={asPage("Warren")}>
-            <View key={route.at === "home" ? `home ${started.n}` : route.at} route={route} text={started.text} />
+            <View key={route.at === "home" ? `home ${started}` : route.at} route={route} />
           </Guard>
           <MobileBar route={route} />
         </main>
@@ -62,10 +64,12 @@ export function Shell() {
   );
 }
 
-function View({ route, text }: { route: Route; text: string }) {
+function View({ route }: { route: Route }) {
   switch (route.at) {
     case "home":
-      return <StartPage text={text} />;
+      return <StartPage />;
+    case "board":
+      return BoardPage ? <BoardPage /> : <Nowhere />;
     case "session":
       return <ChatPage key={route.sessionId} sessionId={route.sessionId} tab={route.tab} subagent={route.subagent} />;
     case "overview":
@@ -81,8 +85,8 @@ function View({ route, text }: { route: Route; text: string }) {
 
 function Nowhere() {
   return (
-    <NoticePage title="Not here">
-      <Failed title="There is no such page" action={<Button look="line" onClick={() => navigate("/")}>Start a session</Button>}>The address leads nowhere.</Failed>
+    <NoticePage title="Page not found">
+      <Failed title="Page not found" action={<Button look="line" onClick={() => navigate("/")}>Start a session</Button>}>Check the address.</Failed>
     </NoticePage>
   );
 }

@@ -15,6 +15,8 @@ type Props = {
   session: SessionListItem;
   state: State;
   activeRun: Run | null;
+  /** The server does not answer, so what is shown may be old. */
+  isOffline: boolean;
   isolation: unknown;
   costUSD: number;
   budgetUSD: number | null;
@@ -28,7 +30,7 @@ type Props = {
 
 /** The session in view: its name, state, isolation and cost. */
 export function TopBar(props: Props) {
-  const { session, state, activeRun, isolation, costUSD, budgetUSD, menu, renaming, onRename, onRenaming, onPanel, panelOpen } = props;
+  const { session, state, activeRun, isOffline, isolation, costUSD, budgetUSD, menu, renaming, onRename, onRenaming, onPanel, panelOpen } = props;
   return (
     <header className="top">
       <Burger />
@@ -36,14 +38,16 @@ export function TopBar(props: Props) {
       <Menu label="Session menu" className="btn ghost sq ses-menu" items={menu}>
         <Icon name="down" size="s" />
       </Menu>
-      <Doing state={state} run={activeRun} />
+      <Doing state={state} run={activeRun} isOffline={isOffline} />
       <span className="grow" />
       <IsolationBadge isolation={isolation} />
-      <span className="cost num" title="Cost of this session">
-        <b>{cost(costUSD)}</b>
-        {budgetUSD !== null && <span className="of muted">of {cost(budgetUSD)}</span>}
-        {budgetUSD !== null && <Meter part={costUSD / budgetUSD} label="Budget used" />}
-      </span>
+      {(costUSD > 0 || budgetUSD !== null) && (
+        <span className="cost num" title="Cost of this session">
+          <b>{cost(costUSD)}</b>
+          {budgetUSD !== null && <span className="of muted">of {cost(budgetUSD)}</span>}
+          {budgetUSD !== null && <Meter part={costUSD / budgetUSD} label="Budget used" />}
+        </span>
+      )}
       <Button icon="panel" className="hide-s" aria-label={panelOpen ? "Hide panel" : "Show panel"} aria-pressed={panelOpen} title="Panel (Ctrl .)" onClick={onPanel} />
     </header>
   );
@@ -57,13 +61,21 @@ export function Burger() {
 
 const WORDS: Record<State, string> = { run: "Running", boot: "Starting", wait: "Needs you", idle: "Idle", fail: "Failed" };
 
-function Doing({ state, run }: { state: State; run: Run | null }) {
-  const now = useNow(run !== null);
+function Doing({ state, run, isOffline }: { state: State; run: Run | null; isOffline: boolean }) {
+  const now = useNow(run !== null && !isOffline);
   const since = run?.startedAt ? ` ${clock(now - Date.parse(run.startedAt))}` : "";
+  if (isOffline) {
+    return (
+      <div className="state idle">
+        <Dot state="idle" label="Unknown: no connection" />
+        <span className="tx">Offline</span>
+      </div>
+    );
+  }
   return (
     <div className={`state ${state}`}>
       <Dot state={state} />
-      <span className="tx num">{state === "idle" ? "Idle" : `${WORDS[state]}${since}`}</span>
+      <span className="tx num">{state === "idle" || state === "fail" ? WORDS[state] : `${WORDS[state]}${since}`}</span>
     </div>
   );
 }

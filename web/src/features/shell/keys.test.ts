@@ -15,7 +15,8 @@ it("knows the page's keys", () => {
 it("leaves letters to those who type, to dialogs and to the browser", () => {
   expect(actionOf(stroke("a", { typing: true }), true)).toBeNull();
   expect(actionOf(stroke("a", { modal: true }), true)).toBeNull();
-  expect(actionOf(stroke("f", { ctrl: true }), true)).toBeNull();
+  expect(actionOf(stroke("s", { ctrl: true }), true)).toBeNull();
+  expect(actionOf(stroke("f", { ctrl: true, typing: true }), true)).toBe("findHere");
 });
 
 it("acts on no single letter when they are switched off", () => {

@@ -2,7 +2,7 @@
 
 export type KeyAction =
   | "palette" | "find" | "new" | "previous" | "next" | "blockNext" | "blockPrevious" | "toggle" | "end" | "request" | "allow" | "deny"
-  | "panel" | "fork" | "compare" | "full" | "help" | "choose" | "tab";
+  | "findHere" | "panel" | "fork" | "compare" | "full" | "help" | "choose" | "tab";
 
 export interface Stroke {
   key: string;
@@ -22,6 +22,7 @@ export interface Stroke {
 export const KEYS: readonly { keys: string[]; does: string }[] = [
   { keys: ["Ctrl", "K"], does: "Command palette" },
   { keys: ["/"], does: "Search sessions" },
+  { keys: ["Ctrl", "F"], does: "Find in the conversation" },
   { keys: ["N"], does: "New session" },
   { keys: ["["], does: "Previous session" },
   { keys: ["]"], does: "Next session" },
@@ -36,7 +37,10 @@ export const KEYS: readonly { keys: string[]; does: string }[] = [
   { keys: ["Enter"], does: "Send, or queue" },
   { keys: ["Ctrl", "Enter"], does: "Steer what is running" },
   { keys: ["Shift", "Enter"], does: "New line" },
-  { keys: ["Esc", "Esc"], does: "Stop" },
+  { keys: ["↑"], does: "Earlier prompts, in an empty message" },
+  { keys: ["@"], does: "Name a file, in a message" },
+  { keys: ["/"], does: "Commands, at the start of a message" },
+  { keys: ["Esc", "Esc"], does: "Stop the run" },
   { keys: ["Ctrl", "."], does: "Show or hide the panel" },
   { keys: ["G", "then A F V L"], does: "Artifacts, files, versions, activity" },
   { keys: ["Shift", "F"], does: "Fork" },
@@ -57,6 +61,7 @@ export function actionOf(stroke: Stroke, letters: boolean): KeyAction | null {
   if (stroke.ctrl && key === "k") return "palette";
   if (stroke.modal) return null;
   if (stroke.ctrl && key === ".") return "panel";
+  if (stroke.ctrl && !stroke.shift && !stroke.alt && key === "f") return "findHere";
   if (stroke.alt && !stroke.ctrl && !stroke.typing && stroke.code === "KeyA") return "request";
   if (stroke.ctrl || stroke.alt || stroke.typing) return null;
   if (key === "end") return "end";

@@ -22,6 +22,11 @@ export interface SessionActions {
   version: number;
   running: boolean;
   followLive: () => void;
+  /** Opens the search in the conversation. */
+  find: () => void;
+  exportAs: (form: "markdown" | "json") => void;
+  /** Says that another Escape stops the run. */
+  hintStop: () => void;
   stop: (() => void) | null;
   fork: (() => void) | null;
   rename: (() => void) | null;

@@ -5,11 +5,13 @@ import { createContext, use } from "react";
 export interface PersonHere {
   name: string;
   scope: string;
+  /** The token behind this browser. */
+  tokenId: string;
   /** May send, answer, stop, change. */
   mayRun: boolean;
 }
 
-export const personOf = (who: WhoAmI): PersonHere => ({ name: who.name, scope: who.scope, mayRun: !who.scope.endsWith(":ro") });
+export const personOf = (who: WhoAmI): PersonHere => ({ name: who.name, scope: who.scope, tokenId: who.tokenId, mayRun: !who.scope.endsWith(":ro") });
 
 export const PersonContext = createContext<PersonHere | null>(null);
 

@@ -4,16 +4,19 @@ import { dismissToasts } from "~/ui/toasts";
 import { navigate, sessionPath, useRoute, type Tab } from "~/lib/router";
 import { focusCard } from "../approvals/useArming";
 import { actionOf, TABS, type KeyAction } from "./keys";
+import { STOP_HINT_MS } from "../chat/useStopHint";
 import type { Page } from "./page";
 
 /** Whether single letters act; a person may switch them off. */
 export const lettersAct = (): boolean => localStorage.getItem("warren.letters") !== "off";
+
 
 /** Listens to the page's keys. */
 export function useKeys(page: Page) {
   const route = useRoute();
   const before = useRef<string | null>(null);
   const escaped = useRef(0);
+  // An effect: the keys are the document's.
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.isComposing) return;
@@ -34,14 +37,20 @@ export function useKeys(page: Page) {
   }, [page, route]);
 }
 
-/** Takes news away, and the second in a row stops what runs: all news at once, so that nobody presses twice for them. */
+/** Takes news away. While a run is in progress the first Escape only says what the second does, and moves no focus. */
 function escape(event: KeyboardEvent, page: Page, escaped: React.RefObject<number>) {
   dismissToasts();
+  const session = page.session.current;
+  if (session?.stop) {
+    const twice = event.timeStamp - escaped.current < STOP_HINT_MS;
+    escaped.current = twice ? 0 : event.timeStamp;
+    if (twice) return session.stop();
+    session.hintStop();
+    page.announce("Press Escape again to stop the run.");
+    return;
+  }
   // Out of the message, to where single letters act.
   if (event.target instanceof Element && event.target.id === "msg") document.querySelector<HTMLElement>("section.chat .scroll")?.focus();
-  const twice = event.timeStamp - escaped.current < 800;
-  escaped.current = twice ? 0 : event.timeStamp;
-  if (twice) page.session.current?.stop?.();
 }
 
 function act(action: KeyAction, event: KeyboardEvent, page: Page, current: string | null): boolean {
@@ -52,6 +61,10 @@ function act(action: KeyAction, event: KeyboardEvent, page: Page, current: strin
       return true;
     case "find":
       return focus("#find");
+    case "findHere":
+      session?.find();
+      document.querySelector<HTMLInputElement>("#find-in")?.focus();
+      return session !== null;
     case "new":
       page.startNew();
       return true;

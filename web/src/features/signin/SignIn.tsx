@@ -21,7 +21,7 @@ export function SignIn({ onSignedIn, why }: Props) {
     } catch (error) {
       setProblem(
         isFinal(error)
-          ? "This token is not known here, or has expired. Make a new one on the server with"
+          ? "This token is unknown or has expired. Create a new one on the server with"
           : "The server cannot be reached. Is it running? It starts with",
       );
       setBusy(false);
@@ -40,7 +40,7 @@ export function SignIn({ onSignedIn, why }: Props) {
           </div>
         )}
         <p className="sub">
-          Paste a token, or open the link that <code>warren up</code> printed when it started.
+          Paste a token, or run <code>warren open</code> on the server&rsquo;s machine for a one-time link.
         </p>
         <div className="field">
           <label htmlFor="tok">Token</label>
@@ -52,7 +52,7 @@ export function SignIn({ onSignedIn, why }: Props) {
             <div className="why" id="tokwhy" role="alert">
               <Icon name="alert" size="s" />
               <span>
-                {problem} <code>{problem.startsWith("The") ? "warren up" : "warren tokens create"}</code>.
+                {problem} <code>{problem.startsWith("The") ? "warren up" : "warren tokens create NAME"}</code>.
               </span>
             </div>
           )}

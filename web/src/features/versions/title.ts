@@ -6,6 +6,8 @@ const WHY: Record<VersionCause, string> = {
   interrupt: "Stopped early",
   recovered: "Saved after a failed run",
   idle: "Saved when the sandbox slept",
+  edited: "Edited between runs",
+  template: "Template",
   manual: "Saved by hand",
   restore: "Went back",
   import: "Imported",

@@ -1,7 +1,7 @@
 import { memo, useMemo, useState } from "react";
-import { visible } from "~/lib/ansi";
+import { visible, type Piece } from "~/lib/ansi";
 import { count } from "~/lib/format";
-import { highlight, languageOf } from "~/lib/highlight";
+import { byLine, languageOf, useHighlighter, type Paint } from "~/lib/highlight";
 import { Pieces } from "~/ui/Pieces";
 
 const MANY = 2_000;
@@ -12,7 +12,8 @@ type Props = { path: string; text: string; marked?: ReadonlySet<number> };
 /** A text with its line numbers; changed lines have a bar. */
 export const CodeView = memo(function CodeView({ path, text, marked }: Props) {
   const [all, setAll] = useState(false);
-  const lines = useMemo(() => coloured(path, text), [path, text]);
+  const paint = useHighlighter(languageOf(path));
+  const lines = useMemo(() => coloured(text, paint), [text, paint]);
   const shown = all ? lines : lines.slice(0, MANY);
   return (
     <div className="code" tabIndex={0} role="region" aria-label={path}>
@@ -28,18 +29,9 @@ export const CodeView = memo(function CodeView({ path, text, marked }: Props) {
   );
 });
 
-type Piece = { text: string; className: string };
-
-/** Coloured as a whole, so that what spans lines is coloured right, then cut at line ends. */
-function coloured(path: string, text: string): Piece[][] {
-  const lines: Piece[][] = [[]];
-  for (const piece of highlight(text.replace(/\r\n/g, "\n"), languageOf(path))) {
-    piece.text.split("\n").forEach((part, at) => {
-      if (at > 0) lines.push([]);
-      const cut = part.length > LONG ? `${part.slice(0, LONG)}…` : part;
-      if (cut) lines.at(-1)?.push({ text: visible(cut), className: piece.className });
-    });
-  }
+/** Coloured as a whole, so that a comment over several lines is one, then cut at line ends. */
+function coloured(text: string, paint: Paint): Piece[][] {
+  const lines = byLine(paint(text.replace(/\r\n/g, "\n"))).map((line) => line.map((piece) => ({ ...piece, text: visible(piece.text.length > LONG ? `${piece.text.slice(0, LONG)}…` : piece.text) })));
   if (lines.length > 1 && lines.at(-1)?.length === 0) lines.pop();
   return lines;
 }

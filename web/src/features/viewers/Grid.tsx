@@ -1,6 +1,7 @@
 import { useState, type UIEvent } from "react";
 import { count, plural } from "~/lib/format";
 import { Empty } from "~/ui/Notice";
+import { letter } from "./sheet/model";
 
 const HEIGHT = 26;
 const SPARE = 20;
@@ -33,7 +34,7 @@ export function Grid({ label, rows, hasHead = false }: Props) {
             {first > 0 && <tr aria-hidden="true" style={{ height: first * HEIGHT }} />}
             {body.slice(first, last).map((row, at) => (
               <tr key={first + at} style={{ height: HEIGHT }}>
-                <th className="no num">{first + at + (hasHead ? 2 : 1)}</th>
+                <th className="no num">{first + at + 1}</th>
                 {Array.from({ length: columns }, (_, column) => {
                   const cell = row[column] ?? "";
                   return <td key={column} className={isNumber(cell) ? "n num" : ""} title={cell.length > 40 ? cell.slice(0, 2000) : undefined}><bdi>{cell.slice(0, 300)}</bdi></td>;
@@ -49,8 +50,3 @@ export function Grid({ label, rows, hasHead = false }: Props) {
   );
 }
 
-/** 0 → A, 26 → AA. */
-export function letter(column: number): string {
-  const rest = Math.floor(column / 26);
-  return (rest > 0 ? letter(rest - 1) : "") + String.fromCharCode(65 + (column % 26));
-}

@@ -4,6 +4,7 @@ import { Button } from "~/ui/Button";
 import { Empty } from "~/ui/Notice";
 import { readSlides, type Deck } from "./slides/deck";
 import { SlideDrawing } from "./slides/SlideDrawing";
+import "./slides/slides.css";
 import { Parsed, useParsed } from "./useParsed";
 
 export default function SlidesView({ bytes }: { bytes: Uint8Array<ArrayBuffer> }) {
@@ -35,6 +36,8 @@ function stepOf(key: string, at: number, last: number): number | null {
 function Show({ deck }: { deck: Deck }) {
   const [wanted, setWanted] = useState(0);
   const strip = useRef<HTMLDivElement>(null);
+  const stage = useRef<HTMLDivElement>(null);
+  const [showsNotes, setShowsNotes] = useState(false);
   const last = deck.slides.length - 1;
   const at = Math.min(wanted, last);
   const slide = deck.slides[at]!;
@@ -44,6 +47,14 @@ function Show({ deck }: { deck: Deck }) {
     // Only the strip moves, never the page around it.
     box.scrollTo({ left: thumb.offsetLeft - (box.clientWidth - thumb.clientWidth) / 2, top: thumb.offsetTop - (box.clientHeight - thumb.clientHeight) / 2 });
   }, [at]);
+  // In full screen the arrow keys are the slide's, without a click first.
+  useEffect(() => {
+    const onFull = () => {
+      if (document.fullscreenElement?.contains(stage.current)) stage.current?.focus();
+    };
+    document.addEventListener("fullscreenchange", onFull);
+    return () => document.removeEventListener("fullscreenchange", onFull);
+  }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const to = stepOf(event.key, at, last);
@@ -54,7 +65,8 @@ function Show({ deck }: { deck: Deck }) {
   };
   return (
     <div className="slides-view" role="group" aria-roledescription="presentation" aria-label={plural(deck.slides.length, "slide")} onKeyDown={onKeyDown}>
-      <div className="slide-stage" tabIndex={0} role="region" aria-label={`Slide ${at + 1} of ${last + 1}${slide.title ? `: ${slide.title}` : ""}`}>
+      <div className="slides-in">
+      <div ref={stage} className="slide-stage" tabIndex={0} role="region" aria-label={`Slide ${at + 1} of ${last + 1}${slide.title ? `: ${slide.title}` : ""}`}>
         <SlideDrawing className="slide" deck={deck} slide={slide} />
       </div>
       <div className="slide-bar">
@@ -62,8 +74,10 @@ function Show({ deck }: { deck: Deck }) {
         <span className="num" aria-live="polite">{at + 1} of {last + 1}</span>
         <Button icon="right" aria-label="Next slide" title="Next (→)" disabled={at === last} onClick={() => setWanted(at + 1)} />
         <bdi className="cut grow muted">{slide.title}</bdi>
-        {slide.isHidden && <span className="muted">hidden in the show</span>}
+        {slide.isHidden && <span className="muted">hidden slide</span>}
+        {slide.notes && <Button aria-expanded={showsNotes} onClick={() => setShowsNotes(!showsNotes)}>Notes</Button>}
       </div>
+      {showsNotes && slide.notes && <div className="slide-notes" role="region" aria-label="Speaker notes" tabIndex={0}><bdi>{slide.notes}</bdi></div>}
       <div className="thumbs" ref={strip} role="group" aria-label="All slides">
         {deck.slides.map((one, n) => (
           <div key={n} className="thumb">
@@ -72,6 +86,7 @@ function Show({ deck }: { deck: Deck }) {
             <button type="button" aria-label={`Slide ${n + 1}${one.title ? `: ${one.title}` : ""}`} aria-current={n === at ? "true" : undefined} onClick={() => setWanted(n)} />
           </div>
         ))}
+      </div>
       </div>
     </div>
   );

@@ -6,15 +6,17 @@ import { CodeView } from "./CodeView";
 import { CsvView } from "./CsvView";
 import { ImageView } from "./ImageView";
 import { viewOf, type View } from "./kinds";
-import { MarkdownView } from "./MarkdownView";
+import type { Near } from "./markdown/Picture";
 import { asText, TooLong, useContent } from "./useContent";
 
 const LOADING = <Skeleton rows={8} height={24} />;
 
 // Loaded when one is first opened.
-const PdfView = lazily(async () => (await import("./PdfView")).default, LOADING);
-const DocxView = lazily(async () => (await import("./DocxView")).default, LOADING);
-const SheetView = lazily(async () => (await import("./SheetView")).default, LOADING);
+const PdfView = lazily(async () => (await import("./pdf/PdfView")).default, LOADING);
+const DocxView = lazily(async () => (await import("./docx/DocxView")).default, LOADING);
+const MarkdownView = lazily(async () => (await import("./markdown/MarkdownView")).default, LOADING);
+const NotebookView = lazily(async () => (await import("./notebook/NotebookView")).default, LOADING);
+const SheetView = lazily(async () => (await import("./sheet/SheetView")).default, LOADING);
 const SlidesView = lazily(async () => (await import("./SlidesView")).default, LOADING);
 
 type Props = {
@@ -27,29 +29,32 @@ type Props = {
   as?: View;
   /** Lines that are new, for code. */
   marked?: ReadonlySet<number>;
+  /** Reads another file of the same session, for images of a document. */
+  near?: Near;
   download: string;
 };
 
 /** Shows a file by its kind. Everything in it is data: nothing of it runs. */
-export function Viewer({ id, path, load, stamp, as, marked, download }: Props) {
+export function Viewer({ id, path, load, stamp, as, marked, near, download }: Props) {
   const view = as ?? viewOf(path);
   const content = useContent(id, load, stamp);
   if (content.state === "loading") return <Skeleton rows={10} height={20} />;
   if (!content.data) {
-    if (content.error instanceof TooLong) return <Failed title="Too long to show" action={<Download href={download} />}>It has {size(content.error.sizeBytes)}.</Failed>;
-    return <Unread title="It could not be read" error={content.error} onAgain={content.refresh} more={<Download href={download} />} />;
+    if (content.error instanceof TooLong) return <Failed title="Too large to preview" action={<Download href={download} />}>The file has {size(content.error.sizeBytes)}. Download it to open it elsewhere.</Failed>;
+    return <Unread title="The file could not be read" error={content.error} onAgain={content.refresh} more={<Download href={download} />} />;
   }
   const { bytes } = content.data;
-  const text = view === "text" || view === "markdown" || view === "csv" ? asText(bytes) : null;
+  const text = ["text", "markdown", "csv", "notebook"].includes(view) ? asText(bytes) : null;
   if (view === "image") return <ImageView path={path} bytes={bytes} />;
-  if (text !== null && view === "markdown") return <MarkdownView text={text} />;
+  if (text !== null && view === "markdown") return <MarkdownView text={text} path={path} near={near} />;
+  if (text !== null && view === "notebook") return <NotebookView text={text} path={path} near={near} />;
   if (text !== null && view === "csv") return <CsvView path={path} text={text} />;
   if (text !== null) return <CodeView path={path} text={text} marked={marked} />;
   const rich: Partial<Record<View, ReactNode>> = {
     pdf: <PdfView bytes={bytes} />, docx: <DocxView bytes={bytes} />, sheet: <SheetView bytes={bytes} />, slides: <SlidesView bytes={bytes} />,
   };
   if (rich[view]) return rich[view];
-  return <Empty icon="file" action={<Download href={download} />}>{size(bytes.length)} that cannot be shown as text.</Empty>;
+  return <Empty icon="file" action={<Download href={download} />}>No preview for this kind of file ({size(bytes.length)}).</Empty>;
 }
 
 const Download = ({ href }: { href: string }) => <a className="btn line" href={href} download>Download</a>;

@@ -1,12 +1,12 @@
 // Which viewer shows what. Pure.
-import type { ArtifactKind } from "@warren/react";
+import type { Artifact, ArtifactKind } from "@warren/react";
 import type { IconName } from "~/ui/IconSprite";
 
-export type View = "text" | "markdown" | "image" | "csv" | "pdf" | "docx" | "sheet" | "slides" | "none";
+export type View = "text" | "markdown" | "image" | "csv" | "pdf" | "docx" | "sheet" | "slides" | "notebook" | "none";
 
 const BY_EXTENSION: Record<string, View> = {
   md: "markdown", markdown: "markdown", png: "image", jpg: "image", jpeg: "image", gif: "image", webp: "image", avif: "image",
-  bmp: "image", ico: "image", svg: "image", csv: "csv", tsv: "csv", pdf: "pdf", docx: "docx", xlsx: "sheet", xlsm: "sheet", pptx: "slides",
+  bmp: "image", ico: "image", svg: "image", csv: "csv", tsv: "csv", pdf: "pdf", docx: "docx", xlsx: "sheet", xlsm: "sheet", pptx: "slides", ipynb: "notebook",
 };
 const BINARY = new Set("zip gz tgz tar bz2 xz zst 7z rar exe so dll dylib bin wasm class jar woff woff2 ttf otf mp3 mp4 mov avi webm ogg wav sqlite db".split(" "));
 
@@ -23,6 +23,9 @@ export const KINDS: Record<ArtifactKind, { icon: IconName; name: string; view: V
   code: { icon: "file", name: "Code", view: "text" },
 };
 
+/** The icon and the name of an artifact's kind. */
+export const kindOf = (artifact: Artifact): { icon: IconName; name: string } => (viewOf(artifact.path) === "notebook" ? { icon: "doc", name: "Notebook" } : (KINDS[artifact.kind] ?? KINDS.code));
+
 const extension = (path: string): string => (/\.([^./]+)$/.exec(path)?.[1] ?? "").toLowerCase();
 
 /** The viewer of a file, by its name. */
@@ -32,10 +35,10 @@ export function viewOf(path: string): View {
 }
 
 /** Can be shown as its text too. */
-export const hasSource = (path: string): boolean => ["markdown", "csv"].includes(viewOf(path)) || extension(path) === "svg" || extension(path) === "html";
+export const hasSource = (path: string): boolean => ["markdown", "csv", "notebook"].includes(viewOf(path)) || extension(path) === "svg" || extension(path) === "html";
 
 export const iconOf = (path: string): IconName =>
-  ({ csv: "sheet", sheet: "sheet", slides: "slides", markdown: "doc", docx: "doc", pdf: "doc", image: "eye", text: "file", none: "file" } as const)[viewOf(path)];
+  ({ csv: "sheet", sheet: "sheet", slides: "slides", markdown: "doc", docx: "doc", pdf: "doc", image: "eye", text: "file", notebook: "doc", none: "file" } as const)[viewOf(path)];
 
 /** The type of an image by its name, never by what the file claims: an unknown one is not shown as an image. */
 export function imageType(path: string): string | null {

@@ -92,5 +92,8 @@ export function resolve(folder: string, target: string): string {
   return parts.join("/");
 }
 
+/** How an element refers to another part: its `r:id`, whatever the prefix. */
+export const relationId = (node: Element | undefined): string => (node && [...node.attributes].find((attribute) => /:id$/.test(attribute.name))?.value) ?? "";
+
 /** Elements of a name, whatever its prefix. */
 export const all = (node: Element | Document, name: string): Element[] => [...node.getElementsByTagNameNS("*", name)];

@@ -3,7 +3,7 @@ import type {
   Artifact, FileListing, Replay, Version, VersionDiff, VersionPage,
 } from "../wire/contract";
 import type {
-  AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Content, LogLine, MessageAccepted, MessagePage, MessageSend,
+  AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Block, Content, LogLine, MessageAccepted, MessagePage, MessageSend,
   RunItem, RunPage, RuntimeSessionData, SandboxItem, SessionCreate, SessionListItem, SessionPage, SessionPatch, TokenCreate,
   TokenCreated, TokenItem, UsageReport, WhoAmI,
 } from "../wire/types";
@@ -97,6 +97,9 @@ export class WarrenClient {
   session = (session: string, query: { limit?: number } = {}) => this.#session<RuntimeSessionData>(session, "", { query });
   /** Part of a conversation, oldest first; see the route for what each field asks for. */
   messages = (session: string, query: MessageQuery = {}) => this.#session<MessagePage>(session, "/messages", { query });
+  /** One block with its long texts whole: the log keeps their beginning. */
+  block = (session: string, block: string, conversationId?: string) =>
+    this.#session<Block>(session, `/messages/${id(block)}`, { query: { conversationId } });
   patchSession = (session: string, body: SessionPatch) =>
     this.#session<SessionListItem>(session, "", { method: "PATCH", body });
   eraseSession = (session: string) => this.nothing(`/api/sessions/${id(session)}`, { method: "DELETE" });

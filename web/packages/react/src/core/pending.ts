@@ -1,5 +1,5 @@
 // Messages that were sent from here and are not in the log yet.
-import type { Content, Event } from "../wire/types";
+import type { Content, Event, WhenBusy } from "../wire/types";
 
 export type PendingMessage = {
   /** Names it in the page for as long as it is shown, before and after the server knows it. */
@@ -7,6 +7,8 @@ export type PendingMessage = {
   content: Content;
   at: number;
   runId?: string;
+  /** What was asked for in case a run is in progress. */
+  whenBusy?: WhenBusy | null;
   state: "sending" | "sent" | "failed";
   error?: unknown;
 };

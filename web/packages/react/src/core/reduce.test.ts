@@ -104,3 +104,25 @@ test("messages wait in the order in which they came, until one is given another 
   const started = line({ type: "run_started", runId: "b", input: "b", baseVersion: 0 });
   expect(waiting([...three, started, queued("a", 2)])).toEqual(["c", "a"]);
 });
+
+const queued = (runId: string, position: number) => line({ type: "run_queued", runId, content: runId, position });
+const started = (runId: string) => line({ type: "run_started", runId, input: runId, baseVersion: 0 });
+const stopped = (runId: string) => line({ type: "run_interrupted", runId, by: "you", usage: {}, costUSD: 0 });
+const held = (queueHeld: boolean) => line({ type: "session_updated", changes: { queueHeld } });
+
+test("a steered message leaves the queue when the agent takes it up", () => {
+  const block = { type: "user_message", id: "msg-b", timestamp: at, content: "b" };
+  const state = fold([started("a"), queued("b", 1), queued("c", 2), line({ type: "block_complete", runId: "a", block })]);
+  expect(waitingOf(state.runs.values(), state.queue).map((run) => run.runId)).toEqual(["c"]);
+  expect(state.runs.get("b")?.status).toBe("steered");
+});
+
+test("queued messages are held after a stop until they are resumed or a message is sent", () => {
+  const stop = [started("a"), queued("b", 1), held(true), stopped("a")];
+  expect(fold(stop).queueHeld).toBe(true);
+  expect(fold([...stop, held(false)]).queueHeld).toBe(false);
+  expect(fold([...stop, started("c")]).queueHeld).toBe(false);
+  expect(fold([...stop, queued("b", 1)]).queueHeld).toBe(true);
+  const sent = fold([...stop, queued("c", 1)]);
+  expect([sent.queueHeld, waitingOf(sent.runs.values(), sent.queue).map((run) => run.runId)]).toEqual([false, ["c", "b"]]);
+});

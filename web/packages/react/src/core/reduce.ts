@@ -108,6 +108,7 @@ function reduceBlock(state: SessionState, event: BlockEvent, touched: Set<Topic>
   const thread = threadOf(state, conversation);
   if (isNewThread) touched.add("subagents");
   const changed = (id: string) => touched.add(blockTopic(conversation, id));
+  if (event.type === "block_start" || event.type === "block_complete") takeUp(state, event.block, touched);
   switch (event.type) {
     case "block_start":
     case "block_complete":
@@ -141,6 +142,18 @@ function reduceBlock(state: SessionState, event: BlockEvent, touched: Set<Topic>
   }
 }
 
+/** A queued message that shows up as a block was taken up by the run in progress: it does not run on its own. */
+function takeUp(state: SessionState, block: Block, touched: Set<Topic>): void {
+  if (block.type !== "user_message" || !block.id.startsWith(MESSAGE)) return;
+  const run = state.runs.get(block.id.slice(MESSAGE.length));
+  if (run?.status !== "queued") return;
+  state.runs.put(run.runId, { ...run, status: "steered" });
+  touched.add("runs");
+}
+
+/** What the id of a message's block begins with; the run's id follows. */
+const MESSAGE = "msg-";
+
 /** The block with streamed text added, or `null` if it is one that does not grow. */
 function grow(block: Block, delta: string): Block | null {
   if (block.type === "assistant_text" || block.type === "thinking") {
@@ -172,15 +185,16 @@ function reduceRun(
   if (event.type === "run_queued") {
     const waiting = waitingOf(state.runs.values(), state.queue).map((run) => run.runId);
     const others = waiting.filter((id) => id !== runId);
-    // A new one is the last; one that waits already takes the place that its entry names.
-    const place = others.length < waiting.length ? Math.max(0, event.position - 1) : others.length;
-    state.queue = others.toSpliced(place, 0, runId);
+    const isNew = others.length === waiting.length;
+    if (isNew && !state.runs.values().some((run) => run.status === "running")) state.queueHeld = false;
+    state.queue = others.toSpliced(Math.max(0, event.position - 1), 0, runId);
     state.runs.put(runId, { ...before, content: event.content, queuedAt: before.queuedAt ?? event.timestamp });
     return;
   }
   if (event.type === "run_started") {
     const started = { content: event.input, startedAt: event.timestamp, baseVersion: event.baseVersion };
     state.runs.put(runId, { ...before, ...started, status: "running" });
+    state.queueHeld = false;
     return;
   }
   const spent = { usage: event.usage, costUSD: event.costUSD, endedAt: event.timestamp };
@@ -223,8 +237,12 @@ function reduceSession(
     case "session_created":
       return;
     case "session_updated": {
+      const { name, metadata, options, queueHeld } = event.changes;
+      if (queueHeld != null) {
+        state.queueHeld = queueHeld;
+        touched.add("runs");
+      }
       if (!state.session) return;
-      const { name, metadata, options } = event.changes;
       state.session = {
         ...state.session,
         ...(name != null && { name }),
@@ -333,7 +351,8 @@ function reduceOutcome(
       const { added = 0, changed = 0, removed = 0 } = event.files;
       const files = { added, changed, removed };
       const runId = event.runId ?? undefined;
-      state.versions.put(String(version), { version, base, cause, files, blocks, label, runId, seq, at });
+      const restored = event.restored ?? undefined;
+      state.versions.put(String(version), { version, base, cause, files, blocks, label, restored, runId, seq, at });
       if (state.session) state.session = { ...state.session, version };
       touched.add("versions").add("session");
     }

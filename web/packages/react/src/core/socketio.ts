@@ -4,12 +4,15 @@ import { ConnectionError, WarrenError } from "./problem";
 import { sseTransport, type SseOptions } from "./sse";
 import type { Feed, Transport } from "./transport";
 
+// Any other type of the arguments refuses sockets of `socket.io-client`, whose listeners take `any`.
+type Listener = (...args: any[]) => void;
+
 /** What is needed of a socket of `socket.io-client`. */
 export type SocketLike = {
-  on(name: string, listener: (...args: never[]) => void): unknown;
-  onAny(listener: (name: string, ...args: never[]) => void): unknown;
-  offAny(listener: (name: string, ...args: never[]) => void): unknown;
-  off(name: string, listener: (...args: never[]) => void): unknown;
+  on(name: string, listener: Listener): unknown;
+  onAny(listener: Listener): unknown;
+  offAny(listener: Listener): unknown;
+  off(name: string, listener: Listener): unknown;
   emit(name: string, ...args: unknown[]): unknown;
   connected: boolean;
 };
@@ -27,32 +30,32 @@ export function socketTransport(socket: SocketLike, options: SseOptions = {}): T
         const line = eventOf(name, payload);
         if (line) feed.lines([line]);
       };
-      socket.onAny(listen as never);
+      socket.onAny(listen);
       const join = () =>
         socket.emit("session:join", { sessionId, after }, (ack: Ack) => {
           if (ack?.error) ended.end(refused(ack.error));
           else feed.opened();
         });
       if (socket.connected) join();
-      else socket.on("connect", join as never);
+      else socket.on("connect", join);
       return () => {
         ended.stop();
-        socket.offAny(listen as never);
-        socket.off("connect", join as never);
+        socket.offAny(listen);
+        socket.off("connect", join);
         socket.emit("session:leave", { sessionId });
       };
     },
     news(feed) {
       const ended = once(socket, feed);
       const changed = (news: SessionsChanged) => feed.lines([news]);
-      socket.on("sessions:changed", changed as never);
+      socket.on("sessions:changed", changed);
       const opened = () => feed.opened();
       if (socket.connected) queueMicrotask(opened);
-      else socket.on("connect", opened as never);
+      else socket.on("connect", opened);
       return () => {
         ended.stop();
-        socket.off("sessions:changed", changed as never);
-        socket.off("connect", opened as never);
+        socket.off("sessions:changed", changed);
+        socket.off("connect", opened);
       };
     },
   };
@@ -67,12 +70,12 @@ function once(socket: SocketLike, feed: Feed<never>) {
     feed.ended(error);
   };
   const lost = () => end(new ConnectionError("the socket was lost"));
-  socket.on("disconnect", lost as never);
-  socket.on("connect_error", lost as never);
+  socket.on("disconnect", lost);
+  socket.on("connect_error", lost);
   const stop = () => {
     isOver = true;
-    socket.off("disconnect", lost as never);
-    socket.off("connect_error", lost as never);
+    socket.off("disconnect", lost);
+    socket.off("connect_error", lost);
   };
   return { end, stop };
 }

@@ -59,6 +59,8 @@ export type VersionNews = {
   files: FileCounts;
   blocks: number;
   label?: string | null;
+  /** The version that a restore went back to. */
+  restored?: number;
   runId?: RunId;
   seq: number;
   at: string;
@@ -98,6 +100,8 @@ export type SessionState = {
   runs: Shelf<Run>;
   /** Runs in the order in which they wait, the next one first; some may wait no more. See `waitingOf`. */
   queue: readonly RunId[];
+  /** Queued messages are held since a person stopped a run: the next message or `resumeQueue` releases them. */
+  queueHeld: boolean;
   spending: Spending;
   approvals: Shelf<Approval>;
   files: Shelf<FileNews>;
@@ -126,6 +130,7 @@ export const emptyState = (): SessionState => ({
   subagents: new Shelf(),
   runs: new Shelf(),
   queue: [],
+  queueHeld: false,
   spending: { usage: null, costUSD: 0 },
   approvals: new Shelf(),
   files: new Shelf(),
@@ -139,7 +144,7 @@ export const emptyState = (): SessionState => ({
 
 /** A session as the server gives it, current at its `lastSeq`: whole, or with the newest `limit` blocks of each thread. */
 export function stateOf(data: RuntimeSessionData, limit?: number): SessionState {
-  const { blocks, subagents, workspaceFiles: _files, queue, previousCursor, ...session } = data;
+  const { blocks, subagents, workspaceFiles: _files, queue, queueHeld, previousCursor, ...session } = data;
   const state = emptyState();
   state.seq = session.lastSeq;
   state.isPage = limit !== undefined;
@@ -147,6 +152,7 @@ export function stateOf(data: RuntimeSessionData, limit?: number): SessionState 
   state.session = session;
   state.runtime = session.runtime;
   state.queue = queue ?? [];
+  state.queueHeld = queueHeld ?? false;
   for (const block of blocks) state.main.put(block.id, block);
   for (const thread of subagents) {
     const shelf = threadOf(state, thread.id);

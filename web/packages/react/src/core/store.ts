@@ -103,7 +103,7 @@ export class SessionStore {
   }
 
   async send(content: Content, options: Omit<MessageSend, "content" | "idempotencyKey"> = {}, key: string = newKey()) {
-    const message: PendingMessage = { key, content, at: this.#clock.now(), state: "sending" };
+    const message: PendingMessage = { key, content, at: this.#clock.now(), whenBusy: options.whenBusy, state: "sending" };
     this.#setPending([...this.pending.filter((other) => other.key !== key), message]);
     try {
       const accepted = await this.client.send(this.sessionId, { ...options, content, idempotencyKey: key });
@@ -221,7 +221,10 @@ export class SessionStore {
     const byTime = [...approvals.items, ...waiting].map(approvalOf).sort((a, b) => Date.parse(a.requestedAt) - Date.parse(b.requestedAt));
     for (const approval of byTime) state.approvals.put(approval.approvalId, approval);
     const usage = runs.items.find((run) => run.status !== "queued")?.usage ?? null;
-    this.state.spending = { usage, costUSD: totalCost(this.state), model: usage?.model ?? undefined };
+    // A run of several models names none; then the blocks say who spoke last.
+    const spoke = state.main.values().findLast((block) => block.type === "assistant_text" && block.model != null);
+    const model = usage?.model ?? (spoke?.type === "assistant_text" ? spoke.model : undefined) ?? undefined;
+    this.state.spending = { usage, costUSD: totalCost(this.state), model };
     this.#items.clear();
     this.#setStatus({ state: "ready" });
     this.#watchers.touchAll();

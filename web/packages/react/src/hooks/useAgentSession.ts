@@ -16,6 +16,7 @@ export function useAgentSession(sessionId: string) {
   const ended = useLive(sessionId, ["session"], (live) => live.state.ended);
   const runs = useLive(sessionId, ["runs"], (live) => live.state.runs.values());
   const order = useLive(sessionId, ["runs"], (live) => live.state.queue);
+  const queueHeld = useLive(sessionId, ["runs"], (live) => live.state.queueHeld);
   const spending = useLive(sessionId, ["spending"], (live) => live.state.spending);
   const retrying = useLive(sessionId, ["retrying"], (live) => live.state.retrying);
   const compacted = useLive(sessionId, ["compacted"], (live) => live.state.compacted);
@@ -35,6 +36,8 @@ export function useAgentSession(sessionId: string) {
       interrupt: () => store.client.interrupt(sessionId),
       reword: (runId: string, content: Content) => store.client.rewordRun(sessionId, runId, content),
       move: (runId: string, position: number) => store.client.moveRun(sessionId, runId, position),
+      /** Lets queued messages go on that a stop holds. */
+      resumeQueue: () => store.client.patchSession(sessionId, { queueHeld: false }),
       drop: (runId: string) => store.client.dropRun(sessionId, runId),
       update: (changes: SessionPatch) => store.client.patchSession(sessionId, changes),
       end: (reason?: string) => store.client.endSession(sessionId, reason),
@@ -42,5 +45,5 @@ export function useAgentSession(sessionId: string) {
     }),
     [store, sessionId],
   );
-  return { status, connection, session, runtime, ended, runs, spending, retrying, compacted, ...derived, ...actions };
+  return { status, connection, session, runtime, ended, runs, queueHeld, spending, retrying, compacted, ...derived, ...actions };
 }

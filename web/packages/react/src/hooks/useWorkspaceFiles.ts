@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import type { FileNews } from "../core/state";
 import { useWarrenClient } from "../provider";
 import { useLive } from "./live";
 import { useResource } from "./useResource";
@@ -7,8 +8,8 @@ import { useResource } from "./useResource";
 export function useWorkspaceFiles(sessionId: string, path: string = "") {
   const client = useWarrenClient();
   const changes = useLive(sessionId, ["files"], (store) => store.state.files.values());
-  const latest = useMemo(() => changes.findLast((change) => parent(change.path) === path)?.seq ?? 0, [changes, path]);
-  const folder = useResource(`files ${sessionId} ${path}`, () => client.files(sessionId, path), latest);
+  const stamp = useMemo(() => stampOf(changes, path), [changes, path]);
+  const folder = useResource(`files ${sessionId} ${path}`, () => client.files(sessionId, path), stamp);
   const actions = useMemo(
     () => ({
       read: (file: string, signal?: AbortSignal) => client.readFile(sessionId, file, signal),
@@ -21,4 +22,20 @@ export function useWorkspaceFiles(sessionId: string, path: string = "") {
   return { ...folder, entries: folder.data?.entries ?? [], changes, ...actions };
 }
 
-const parent = (path: string): string => path.split("/").slice(0, -1).join("/");
+/**
+ * Differs when the folder's own entries may differ: something directly in it changed, a folder in it appeared with a
+ * file somewhere below, or something below was deleted, perhaps a folder with it. Other changes below are not its own.
+ */
+export function stampOf(changes: readonly FileNews[], path: string): string {
+  const prefix = path === "" ? "" : `${path}/`;
+  const folders = new Set<string>();
+  let [direct, deleted] = [0, 0];
+  for (const change of changes) {
+    if (!change.path.startsWith(prefix)) continue;
+    const [name = "", ...below] = change.path.slice(prefix.length).split("/");
+    if (below.length === 0) direct = Math.max(direct, change.seq);
+    else if (change.change === "deleted") deleted = Math.max(deleted, change.seq);
+    else folders.add(name);
+  }
+  return [direct, deleted, ...[...folders].sort()].join("/");
+}

@@ -6,7 +6,7 @@ type Block = components["schemas"]["Block"];
 
 export type FileCounts = { added: number; changed: number; removed: number };
 
-export type VersionCause = "run" | "interrupt" | "recovered" | "idle" | "manual" | "restore" | "import" | "fork";
+export type VersionCause = "run" | "interrupt" | "recovered" | "idle" | "edited" | "template" | "manual" | "restore" | "import" | "fork";
 
 export type Version = {
   version: number;
@@ -22,6 +22,8 @@ export type Version = {
   costUSD: number;
   label?: string;
   shared?: boolean;
+  /** The version that a restore went back to. */
+  restored?: number;
   excluded?: string[];
 };
 

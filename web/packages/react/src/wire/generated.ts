@@ -437,6 +437,11 @@ export interface components {
             name: string;
             /** @description Relative to `/outputs`. */
             path: string;
+            /**
+             * @description Where a browser sees it, for at least half an hour and without a token; only of what is served. Read the artifact
+             *     again for a new one.
+             */
+            preview_url?: string | null;
             /** @description Whose it is. */
             session_id: components["schemas"]["SessionId"];
             /** @description What kind of thing it is. */
@@ -494,6 +499,7 @@ export interface components {
              */
             remaining?: number | null;
             resetsAt?: components["schemas"]["Timestamp"] | null;
+            resets_at?: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int64
              * @description Messages that were sent.
@@ -558,8 +564,8 @@ export interface components {
         BuildSandboxStatus: "provisioning" | "running" | "idle" | "terminated";
         /** @description A session. */
         BuildSession: {
-            /** @description What it made that is worth showing; not in lists of sessions. */
-            artifacts?: components["schemas"]["BuildArtifact"][] | null;
+            /** @description What it made that is worth showing, by path. */
+            artifacts?: components["schemas"]["BuildArtifact"][];
             /** @description When it was made. */
             created_at: components["schemas"]["Timestamp"];
             /** @description Its name for ever. */
@@ -570,8 +576,8 @@ export interface components {
             name?: string | null;
             /** @description Where its agent works. */
             sandbox: components["schemas"]["BuildSandbox"];
-            /** @description What is kept of it, oldest first; not in lists of sessions. */
-            snapshots?: components["schemas"]["BuildSnapshot"][] | null;
+            /** @description What is kept of it, oldest first. */
+            snapshots?: components["schemas"]["BuildSnapshot"][];
             /** @description Whether it has a sandbox. */
             status: components["schemas"]["BuildSessionStatus"];
             /**
@@ -1563,6 +1569,13 @@ export interface components {
             previousCursor?: string | null;
             /** @description Runs that wait, the next one first. */
             queue: components["schemas"]["RunId"][];
+            /**
+             * @description They are held, because a person stopped the run before them: a new message or `PATCH` with `queueHeld: false`
+             *     releases them.
+             */
+            queueHeld?: boolean;
+            /** @description With `include=rawTranscript`: the agent's own transcript of the main conversation; absent before its first run. */
+            rawTranscript?: string | null;
             /** @description The subagents' conversations, in the order in which they opened. */
             subagents: components["schemas"]["SubagentThread"][];
             /** @description Files of its workspace as last seen; empty with `limit`. Never their content. */
@@ -1631,6 +1644,8 @@ export interface components {
             name?: string | null;
             /** @description Its new options, whole. */
             options?: unknown;
+            /** @description Whether queued messages are held, as they are after a person stopped a run. The next run releases them. */
+            queueHeld?: boolean | null;
         };
         /** @description Makes a session. Everything has a default. */
         SessionCreate: {
@@ -1707,6 +1722,7 @@ export interface components {
              * @description When something last happened in it, in milliseconds since 1970.
              */
             lastActivity: number;
+            lastRunStatus?: components["schemas"]["RunStatus"] | null;
             /** @description The head of its log. */
             lastSeq: components["schemas"]["Seq"];
             /** @description The client's own data. */
@@ -1759,6 +1775,8 @@ export interface components {
             /** @description Its new name. */
             name?: string | null;
             options?: components["schemas"]["SessionOptions"] | null;
+            /** @description `false` lets queued messages go on that a stop holds; `true` holds them. */
+            queueHeld?: boolean | null;
         };
         /** @description Makes an older version the latest once more. */
         SessionRestore: {
@@ -1866,6 +1884,8 @@ export interface components {
             blocks: components["schemas"]["Block"][];
             /** @description Its conversation's name. */
             id: components["schemas"]["ConversationId"];
+            /** @description With `include=rawTranscript`: the agent's own transcript of it, where the agent keeps one. */
+            rawTranscript?: string | null;
         };
         /**
          * @description What kind of thing the system says.
@@ -2071,7 +2091,7 @@ export interface components {
          * @description Why a version was made.
          * @enum {string}
          */
-        VersionCause: "run" | "interrupt" | "recovered" | "idle" | "manual" | "restore" | "import" | "fork";
+        VersionCause: "run" | "interrupt" | "recovered" | "idle" | "edited" | "template" | "manual" | "restore" | "import" | "fork";
         /** @description One version, whole. */
         VersionDetail: components["schemas"]["VersionItem"] & {
             /** @description Paths that were there and are not in it: caches and dependencies. */

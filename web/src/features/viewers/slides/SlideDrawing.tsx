@@ -3,6 +3,7 @@ import { ChartDrawing } from "../charts/ChartDrawing";
 import type { Deck, Slide } from "./deck";
 import type { Paragraph } from "./text";
 import type { Form, Shape } from "./shapes";
+import { ConnectorDrawing } from "./ConnectorDrawing";
 import { SlidePicture } from "./SlidePicture";
 
 type Props = { className: string; deck: Deck; slide: Slide; isSmall?: boolean };
@@ -26,11 +27,7 @@ function Drawn({ deck, shape, isSmall }: { deck: Deck; shape: Shape; isSmall?: b
     case "picture":
       return <span className="shape" style={place}><SlidePicture deck={deck} path={shape.path} alt={shape.alt} /></span>;
     case "line":
-      return (
-        <svg className="shape" style={place} viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
-          <line x1="0" x2="100" y1={shape.isRising ? 100 : 0} y2={shape.isRising ? 0 : 100} stroke={shape.colour} strokeWidth={Math.max(1, shape.width)} vectorEffect="non-scaling-stroke" />
-        </svg>
-      );
+      return <ConnectorDrawing deck={deck} shape={shape} />;
     case "table":
       return <TableBox shape={shape} place={place} pt={pt} />;
     case "chart":
@@ -41,7 +38,7 @@ function Drawn({ deck, shape, isSmall }: { deck: Deck; shape: Shape; isSmall?: b
       return (
         <span className="shape" style={place}>
           {(shape.look.fill || shape.look.line) && <i className="geo" style={geometry(shape.look, pt)} />}
-          <span className="txt" style={{ justifyContent: shape.anchor, padding: shape.insets.map(pt).join(" ") }}>
+          <span className="txt" style={{ inset: shape.hasOwnRoom ? undefined : INSIDE[shape.look.form], justifyContent: shape.anchor, padding: shape.insets.map(pt).join(" ") }}>
             <Paragraphs of={shape.paragraphs} pt={pt} />
           </span>
         </span>
@@ -56,6 +53,9 @@ const CUTS: Partial<Record<Form, string>> = {
   arrow: "polygon(0 0, 75% 0, 100% 50%, 75% 100%, 0 100%)",
   hexagon: "polygon(25% 0, 75% 0, 100% 50%, 75% 100%, 25% 100%, 0 50%)",
 };
+
+/** Where the text of a form may stand: above, right, below, left. */
+const INSIDE: Partial<Record<Form, string>> = { ellipse: "14.6%", diamond: "25%", triangle: "50% 25% 0", hexagon: "12%", chevron: "0 25%", arrow: "0 12% 0 0" };
 
 type Points = (points: number) => string;
 
@@ -85,7 +85,7 @@ function TableBox({ shape, place, pt }: { shape: Extract<Shape, { kind: "table" 
       {shape.rows.map((row, at) => (
         <span key={at} className="tr" style={{ minHeight: `${row.height * 100}%`, gridTemplateColumns: shape.columns.map((part) => `${part * 100}%`).join(" ") }}>
           {row.cells.map((cell, n) => (
-            <span key={n} className="td" style={{ background: cell.fill ?? undefined, gridColumn: `span ${cell.span}`, padding: `${pt(3.6)} ${pt(7.2)}` }}>
+            <span key={n} className="td" style={{ background: cell.fill ?? undefined, gridColumn: `span ${cell.span}`, padding: `${pt(3.6)} ${pt(7.2)}`, borderColor: cell.edge ?? undefined }}>
               <Paragraphs of={cell.paragraphs} pt={pt} />
             </span>
           ))}

@@ -60,15 +60,19 @@ export function changed(colour: string, how: string, part: number): string {
     case "lumOff":
       return digits(withLightness(rgb, (light) => light + part)) + rest;
     case "shade":
-      return digits(rgb.map((one) => one * part)) + rest;
+      return digits(rgb.map((one) => bent(linear(one) * part))) + rest;
     case "tint":
-      return digits(rgb.map((one) => 1 - (1 - one) * part)) + rest;
+      return digits(rgb.map((one) => bent(1 - (1 - linear(one)) * part))) + rest;
     case "alpha":
       return colour.slice(0, 7) + two(part);
     default:
       return colour;
   }
 }
+
+/** Tints and shades are taken of light, not of the numbers that stand for it. */
+const linear = (one: number): number => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+const bent = (one: number): number => (one <= 0.0031308 ? one * 12.92 : 1.055 * one ** (1 / 2.4) - 0.055);
 
 const two = (part: number): string => Math.round(Math.max(0, Math.min(1, part)) * 255).toString(16).padStart(2, "0");
 const digits = (rgb: readonly number[]): string => `#${rgb.map(two).join("")}`;

@@ -1,11 +1,11 @@
 // Slides of a .pptx file: each with what stands on it, and with what its layout and its master put beneath it.
-import { all, Zip } from "../zip";
+import { all, relationId, Zip } from "../zip";
 import { colourOf, readTheme, type Theme } from "./colour";
 import { Graphics } from "./graphics";
 import { shapesOf, type Shape, type Source } from "./shapes";
 import { child } from "./text";
 
-export type Slide = { shapes: Shape[]; ground: string | null; title: string; isHidden: boolean };
+export type Slide = { shapes: Shape[]; ground: string | null; title: string; isHidden: boolean; /** What the speaker says, as paragraphs. */ notes: string };
 export type Deck = { ratio: number; widthPt: number; slides: Slide[]; picture: (path: string) => Promise<Uint8Array<ArrayBuffer> | null> };
 
 const EMU_PER_PT = 12_700;
@@ -22,8 +22,7 @@ export async function readSlides(bytes: Uint8Array<ArrayBuffer>): Promise<Deck> 
   const reader = new Reader(zip, all(show, "defaultTextStyle")[0], cx, cy);
   const slides: Slide[] = [];
   for (const entry of all(show, "sldId").slice(0, MOST_SLIDES)) {
-    const id = [...entry.attributes].find((attribute) => attribute.localName === "id" && attribute.prefix)?.value ?? "";
-    const path = relations.get(id);
+    const path = relations.get(relationId(entry));
     if (path) slides.push(await reader.slide(path));
   }
   return { ratio: cx / cy, widthPt: cx / EMU_PER_PT, slides, picture: (path) => zip.read(path) };
@@ -44,7 +43,7 @@ class Reader {
 
   async slide(path: string): Promise<Slide> {
     const slide = await this.#part(path);
-    if (!slide) return { shapes: [], ground: null, title: "", isHidden: false };
+    if (!slide) return { shapes: [], ground: null, title: "", isHidden: false, notes: "" };
     const layout = await this.#above(slide, "slideLayouts/");
     const master = layout && (await this.#above(layout, "slideMasters/"));
     const themePath = master && target(master, "theme/");
@@ -60,7 +59,17 @@ class Reader {
       ground: groundOf(parts, theme),
       title: heading?.kind === "text" ? heading.paragraphs.map((one) => one.runs.map((run) => run.text).join("")).join(" ").trim().slice(0, 200) : "",
       isHidden: slide.document.documentElement.getAttribute("show") === "0",
+      notes: await this.#notes(slide),
     };
+  }
+
+  /** Notes that cannot be read are left out; the slide can be. */
+  async #notes(slide: Part): Promise<string> {
+    const path = target(slide, "notesSlides/");
+    const document = path ? await this.zip.xml(path).catch(() => null) : null;
+    const body = document && all(document, "sp").find((one) => all(one, "ph")[0]?.getAttribute("type") === "body");
+    if (!body) return "";
+    return all(body, "p").map((paragraph) => all(paragraph, "t").map((text) => text.textContent ?? "").join("")).join("\n").trim();
   }
 
   #source(parts: readonly Part[], theme: Theme): Source {

@@ -2,7 +2,9 @@
 import { all } from "../zip";
 import type { Chart } from "../charts/read";
 import { colourOf, type Theme } from "./colour";
+import { connectorOf, type Connector } from "./connector";
 import { graphicId, type Graphic } from "./graphics";
+import { tableLook } from "./tableLook";
 import { child, paragraphsOf, type Paragraph } from "./text";
 
 /** Places and sizes are parts of the slide, 0 to 1. */
@@ -10,14 +12,14 @@ type Frame = { x: number; y: number; w: number; h: number; turn: number };
 export type Look = { fill: string | null; line: string | null; lineWidth: number; form: Form };
 export type Form = "rect" | "round" | "ellipse" | "triangle" | "diamond" | "chevron" | "arrow" | "hexagon";
 export type Shape = Frame & (
-  | { kind: "text"; paragraphs: Paragraph[]; look: Look; anchor: "start" | "center" | "end"; insets: [number, number, number, number]; isTitle: boolean }
+  | { kind: "text"; paragraphs: Paragraph[]; look: Look; anchor: "start" | "center" | "end"; insets: [number, number, number, number]; isTitle: boolean; /** The file says where its text stands; else its form does. */ hasOwnRoom: boolean }
   | { kind: "picture"; path: string; alt: string }
-  | { kind: "line"; colour: string; width: number; isRising: boolean }
+  | ({ kind: "line" } & Connector)
   | { kind: "table"; columns: number[]; rows: { height: number; cells: Cell[] }[] }
   | { kind: "chart"; chart: Chart; ink: string }
   | { kind: "other"; what: string }
 );
-export type Cell = { paragraphs: Paragraph[]; fill: string | null; span: number };
+export type Cell = { paragraphs: Paragraph[]; fill: string | null; span: number; rows: number; edge: string | null };
 
 /** The nearest of what describes a placeholder, first: the layout's, then the master's. */
 export type Places = (node: Element) => readonly Element[];
@@ -95,7 +97,7 @@ function textBox(node: Element, source: Source, frame: Frame): Shape[] {
   const room = textRoom(node);
   const inset = (name: string, usual: number, at: number) => Math.max(0, Number(say(name) ?? usual) + room[at]!) / 12_700;
   const anchor = ({ ctr: "center", b: "end" } as const)[say("anchor") ?? ""] ?? "start";
-  return [{ ...frame, kind: "text", paragraphs, look, anchor, isTitle, insets: [inset("tIns", 45_720, 0), inset("rIns", 91_440, 1), inset("bIns", 45_720, 2), inset("lIns", 91_440, 3)] }];
+  return [{ ...frame, kind: "text", paragraphs, look, anchor, isTitle, hasOwnRoom: child(node, "txXfrm") !== undefined, insets: [inset("tIns", 45_720, 0), inset("rIns", 91_440, 1), inset("bIns", 45_720, 2), inset("lIns", 91_440, 3)] }];
 }
 
 /** How far the text of a diagram's shape stays from its edges: above, right, below, left. Others have no room of their own. */
@@ -109,6 +111,9 @@ function textRoom(node: Element): [number, number, number, number] {
 
 const FORMS: Record<string, Form> = { ellipse: "ellipse", roundRect: "round", round2SameRect: "round", triangle: "triangle", rtTriangle: "triangle", diamond: "diamond", chevron: "chevron", homePlate: "arrow", rightArrow: "arrow", hexagon: "hexagon" };
 
+/** Widths of the lines that Office's themes number. */
+const USUAL_WIDTHS = [9_525, 9_525, 25_400, 38_100];
+
 function lookOf(chain: readonly Element[], styled: Element | undefined, theme: Theme): Look {
   const own = chain.flatMap((one) => child(one, "spPr") ?? []);
   const nearest = (...names: string[]) => own.flatMap((one) => [...one.children].filter((part) => names.includes(part.localName)))[0];
@@ -120,7 +125,7 @@ function lookOf(chain: readonly Element[], styled: Element | undefined, theme: T
   const fill = !paint ? byStyle("fillRef") : paint.localName === "gradFill" ? colourOf(all(paint, "gs")[0], theme) : paint.localName === "solidFill" ? colourOf(paint, theme) : null;
   const edge = nearest("ln");
   const line = edge ? (child(edge, "noFill") ? null : (colourOf(child(edge, "solidFill"), theme) ?? byStyle("lnRef"))) : byStyle("lnRef");
-  return { fill, line, lineWidth: Number(edge?.getAttribute("w") ?? 9_525) / 12_700, form: FORMS[nearest("prstGeom")?.getAttribute("prst") ?? ""] ?? "rect" };
+  return { fill, line, lineWidth: Number(edge?.getAttribute("w") ?? USUAL_WIDTHS[Number((styled && child(styled, "lnRef"))?.getAttribute("idx") ?? 1)] ?? 9_525) / 12_700, form: FORMS[nearest("prstGeom")?.getAttribute("prst") ?? ""] ?? "rect" };
 }
 
 function picture(node: Element, { relations }: Source, frame: Frame): Shape[] {
@@ -132,9 +137,7 @@ function picture(node: Element, { relations }: Source, frame: Frame): Shape[] {
 
 function line(node: Element, { theme }: Source, frame: Frame): Shape[] {
   const look = lookOf([node], child(node, "style"), theme);
-  const frameNode = all(node, "xfrm")[0];
-  const isRising = frameNode?.getAttribute("flipV") === "1" !== (frameNode?.getAttribute("flipH") === "1");
-  return [{ ...frame, kind: "line", colour: look.line ?? theme.get("tx1") ?? "#444444", width: look.lineWidth, isRising }];
+  return [{ ...frame, kind: "line", ...connectorOf(node), colour: look.line ?? theme.get("tx1") ?? "#444444", width: look.lineWidth }];
 }
 
 /** What a frame holds: a table in itself, or something in a part of its own. */
@@ -156,7 +159,7 @@ function diagram(held: Extract<Graphic, { kind: "diagram" }>, node: Element, sou
   if (held.texts.length === 0) return [{ ...frame, kind: "other", what: "Diagram" }];
   const size = Math.max(10, Math.min(24, (frame.h * source.cy) / 12_700 / held.texts.length / 1.4));
   const paragraphs = held.texts.map((text): Paragraph => ({ runs: [{ text, bold: false, italic: false, underline: false, size, colour: null }], bullet: "•", align: "left", indent: size, hang: size, size }));
-  return [{ ...frame, kind: "text", paragraphs, look: { fill: null, line: null, lineWidth: 0, form: "rect" }, anchor: "start", isTitle: false, insets: [4, 7, 4, 7] }];
+  return [{ ...frame, kind: "text", paragraphs, look: { fill: null, line: null, lineWidth: 0, form: "rect" }, anchor: "start", isTitle: false, hasOwnRoom: false, insets: [4, 7, 4, 7] }];
 }
 
 function table(found: Element, node: Element, source: Source, frame: Frame): Shape[] {
@@ -167,13 +170,24 @@ function table(found: Element, node: Element, source: Source, frame: Frame): Sha
   };
   const lines = all(found, "tr");
   const heights = sizes(lines, "h");
+  const columns = sizes(all(found, "gridCol"), "w");
+  const look = tableLook(found, source.theme, lines.length, columns.length);
   const rows = lines.map((row, at) => ({
     height: heights[at] ?? 0,
-    cells: [...row.children].filter((cell) => cell.localName === "tc" && !cell.hasAttribute("hMerge") && !cell.hasAttribute("vMerge")).map((cell): Cell => ({
-      paragraphs: paragraphsOf(child(cell, "txBody"), { lists: source.styles(node), usualSize: 14, theme: source.theme }),
-      fill: child(cell, "tcPr") ? colourOf(child(child(cell, "tcPr")!, "solidFill"), source.theme) : null,
-      span: Number(cell.getAttribute("gridSpan") ?? 1),
-    })),
+    cells: [...row.children].filter((cell) => cell.localName === "tc").flatMap((cell, column): Cell[] => {
+      if (cell.hasAttribute("hMerge") || cell.hasAttribute("vMerge")) return [];
+      const style = look(at, column);
+      const properties = child(cell, "tcPr");
+      const own = properties && colourOf(child(properties, "solidFill"), source.theme);
+      const paragraphs = paragraphsOf(child(cell, "txBody"), { lists: source.styles(node), usualSize: 18, theme: source.theme, colour: style.ink });
+      return [{
+        paragraphs: style.isBold ? paragraphs.map((one) => ({ ...one, runs: one.runs.map((run) => ({ ...run, bold: true })) })) : paragraphs,
+        fill: own ?? (properties && child(properties, "noFill") ? null : style.fill),
+        edge: style.edge,
+        span: Number(cell.getAttribute("gridSpan") ?? 1),
+        rows: Number(cell.getAttribute("rowSpan") ?? 1),
+      }];
+    }),
   }));
-  return [{ ...frame, kind: "table", columns: sizes(all(found, "gridCol"), "w"), rows }];
+  return [{ ...frame, kind: "table", columns, rows }];
 }

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import type { FileNews } from "../core/state";
+import { stampOf } from "./useWorkspaceFiles";
+
+const news = (seq: number, path: string, change: FileNews["change"] = "created"): FileNews => ({ path, change, seq, at: "" });
+
+test("a folder is read again when a new folder appears in it with a file below", () => {
+  const before = [news(1, "notes.txt")];
+  const after = [...before, news(2, "outputs/dashboard/index.html")];
+  for (const path of ["", "outputs", "outputs/dashboard"]) {
+    expect(stampOf(after, path), path).not.toBe(stampOf(before, path));
+  }
+  expect(stampOf(after, "other")).toBe(stampOf(before, "other"));
+});
+
+test("a folder is read again when its last file below is deleted, and when it comes back", () => {
+  const made = [news(1, "a/b/c.txt")];
+  const gone = [news(2, "a/b/c.txt", "deleted")];
+  const back = [news(3, "a/b/c.txt")];
+  expect(stampOf(gone, "")).not.toBe(stampOf(made, ""));
+  expect(stampOf(back, "")).not.toBe(stampOf(gone, ""));
+});
+
+test("a folder is not read again for changes in folders it has already shown, nor for names that only begin alike", () => {
+  const before = [news(1, "src/a.ts")];
+  expect(stampOf([...before, news(2, "src/deep/b.ts"), news(3, "src/a.ts", "modified")], "")).toBe(stampOf(before, ""));
+  expect(stampOf([...before, news(2, "src2/b.ts")], "src")).toBe(stampOf(before, "src"));
+  expect(stampOf([...before, news(2, "src/a.ts", "modified")], "src")).not.toBe(stampOf(before, "src"));
+});
