@@ -10,12 +10,14 @@ import type { Page } from "./page";
 /** Whether single letters act; a person may switch them off. */
 export const lettersAct = (): boolean => localStorage.getItem("warren.letters") !== "off";
 
+/** Before any time stamp: 0 is the page's load, and an Escape soon after that would count as the second. */
+const NEVER = -Infinity;
 
 /** Listens to the page's keys. */
 export function useKeys(page: Page) {
   const route = useRoute();
   const before = useRef<string | null>(null);
-  const escaped = useRef(0);
+  const escaped = useRef(NEVER);
   // An effect: the keys are the document's.
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -43,7 +45,7 @@ function escape(event: KeyboardEvent, page: Page, escaped: React.RefObject<numbe
   const session = page.session.current;
   if (session?.stop) {
     const twice = event.timeStamp - escaped.current < STOP_HINT_MS;
-    escaped.current = twice ? 0 : event.timeStamp;
+    escaped.current = twice ? NEVER : event.timeStamp;
     if (twice) return session.stop();
     session.hintStop();
     page.announce("Press Escape again to stop the run.");
