@@ -26,6 +26,7 @@ mod suite {
     pub(crate) mod head;
     pub(crate) mod input;
     pub(crate) mod kill;
+    pub(crate) mod kill_guest;
     pub(crate) mod kill_versions;
     pub(crate) mod knowledge;
     pub(crate) mod leaving;

@@ -80,6 +80,11 @@ impl Opener {
         _ = self.commands.send(Command::Close).await;
     }
 
+    /// Whether the link has ended.
+    pub fn is_closed(&self) -> bool {
+        self.commands.is_closed()
+    }
+
     /// Waits until the link has ended.
     pub async fn closed(&self) {
         self.commands.closed().await;

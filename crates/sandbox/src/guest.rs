@@ -96,6 +96,11 @@ impl Guest {
         self.ask(&Request::Shutdown).await
     }
 
+    /// Whether the link has ended. It never opens again.
+    pub fn is_closed(&self) -> bool {
+        self.inner.opener.is_closed()
+    }
+
     /// Waits until the link has ended: the guest is gone, or was told to go.
     pub async fn closed(&self) {
         self.inner.opener.closed().await;

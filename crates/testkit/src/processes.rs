@@ -54,6 +54,12 @@ impl Process {
         let _ = kill_process(pid, signal);
     }
 
+    /// Whether `pid` started it.
+    #[must_use]
+    pub fn is_child_of(&self, pid: u32) -> bool {
+        self.parent == pid
+    }
+
     /// The words it was started with; empty if it is gone.
     #[must_use]
     pub fn command(&self) -> String {

@@ -62,6 +62,8 @@ pub(super) struct ActiveRun {
     pub(super) lost_at: Option<Instant>,
     /// The agent had to be killed. What it started may live on in other process groups, so its sandbox ends too.
     pub(super) killed: bool,
+    /// Its agent found the sandbox gone and got another one. A second time the run fails.
+    pub(super) has_restarted: bool,
     /// The demo model answers its calls.
     pub(super) is_demo: bool,
     _counted: Held,
@@ -106,6 +108,7 @@ impl ActiveRun {
             has_settled: false,
             lost_at: None,
             killed: false,
+            has_restarted: false,
             is_demo: false,
             _counted: Held::run(),
         }

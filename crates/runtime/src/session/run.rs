@@ -118,6 +118,7 @@ impl SessionTask {
             self.refuse(run, ErrorCode::StorageLimit, message).await?;
             return Box::pin(self.start_next()).await;
         }
+        self.stop_unlinked_sandbox().await?;
         if !self.settle_head(&record).await? {
             return Ok(());
         }
@@ -154,7 +155,15 @@ impl SessionTask {
             return Ok(());
         };
         let record = run.record.clone();
+        let has_restarted = run.has_restarted;
         let started = self.start_agent(&record).await;
+        // The agent has done nothing yet, so another sandbox does as well.
+        if started.is_err() && !has_restarted && self.stop_sandbox_that_is_gone().await? {
+            if let Some(run) = &mut self.run {
+                run.has_restarted = true;
+            }
+            return self.start_sandbox(0).await;
+        }
         let now = self.shared.parts.env.now();
         let Some(run) = &mut self.run else { return Ok(()) };
         match started {

@@ -36,6 +36,12 @@ const HISTORY: usize = 50;
 /// How long a sandbox that is to be stopped may take to start. The backend and the guest give up long before.
 const START: Duration = Duration::from_secs(120);
 
+/// How long it is waited for the report how a sandbox ended whose link has closed.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a sandbox may take to answer after a call to it failed, before it counts as one that is there.
+const PING_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Whether there is a sandbox.
 pub(super) enum SandboxSlot {
     None,
@@ -406,7 +412,7 @@ impl SessionTask {
         if !self.sandbox.is(id) {
             return Ok(());
         }
-        let why = if exit.oom { "out of memory" } else { "the sandbox ended by itself" };
+        let why = why_ended(exit);
         if let Some(run) = &mut self.run {
             let diagnostics = Diagnostics {
                 exit_code: exit.code,
@@ -418,6 +424,38 @@ impl SessionTask {
             run.sandbox_gone(exit.oom, diagnostics);
         }
         self.stop_sandbox(why).await
+    }
+
+    /// Stops a sandbox whose link has closed. Says whether there was one.
+    ///
+    /// The backend reports its end too, but another process tells the backend: on a busy machine that comes after the next
+    /// messages, which would all fail on the closed link.
+    pub(super) async fn stop_unlinked_sandbox(&mut self) -> Result<bool, RecordError> {
+        let unlinked = self.sandbox.ready().filter(|ready| ready.sandbox.guest.is_closed());
+        let Some(sandbox) = unlinked.map(|ready| ready.sandbox.clone()) else { return Ok(false) };
+        let why = match tokio::time::timeout(EXIT_TIMEOUT, sandbox.exited()).await {
+            Ok(exit) => why_ended(&exit),
+            // Without its link it is of no use, whether it has ended or not.
+            Err(_) => "its link closed",
+        };
+        self.stop_sandbox(why).await?;
+        Ok(true)
+    }
+
+    /// Stops the sandbox if a call to it failed because it is gone. Says whether it was.
+    pub(super) async fn stop_sandbox_that_is_gone(&mut self) -> Result<bool, RecordError> {
+        if let Some(ready) = self.sandbox.ready() {
+            // A stream may fail just before its link has closed.
+            let guest = ready.sandbox.guest.clone();
+            let closed = async {
+                if guest.ping().await.is_err() {
+                    guest.closed().await;
+                }
+            };
+            // One that neither answers nor ends is for the health check.
+            let _ = tokio::time::timeout(PING_TIMEOUT, closed).await;
+        }
+        self.stop_unlinked_sandbox().await
     }
 
     pub(super) async fn on_health(&mut self, id: &SandboxId, healthy: Healthy) -> Result<(), RecordError> {
@@ -584,6 +622,10 @@ impl SessionTask {
             log: self.history.events.iter().cloned().collect(),
         }
     }
+}
+
+fn why_ended(exit: &warren_sandbox::Exit) -> &'static str {
+    if exit.oom { "out of memory" } else { "the sandbox ended by itself" }
 }
 
 impl History {

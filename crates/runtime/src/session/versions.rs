@@ -290,6 +290,9 @@ impl SessionTask {
             SandboxSlot::Ready(_) => match self.commit_uncommitted(VersionCause::Edited).await {
                 Ok(_) => Ok(true),
                 Err(CommitHeadError::Record(error)) => Err(error),
+                Err(CommitHeadError::Prepare(_)) if self.stop_sandbox_that_is_gone().await? => {
+                    Box::pin(self.settle_head(record)).await
+                }
                 Err(CommitHeadError::Prepare(error)) => {
                     let message = format!(
                         "what an earlier run left could not be committed: {}; hint: send with `from: \"version\"` to give it up",
