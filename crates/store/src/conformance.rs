@@ -29,6 +29,7 @@ pub mod log;
 pub mod parallel;
 pub mod profiles;
 pub mod projects;
+pub mod providers;
 pub mod replays;
 pub mod runs;
 pub mod samples;
@@ -248,6 +249,11 @@ macro_rules! conformance_rules {
                 a_uid_is_never_given_twice
                 a_workspace_is_made_once
                 defaults_are_made_once
+            }
+            providers {
+                a_provider_is_read_back_whole_and_replaced_whole
+                a_removed_provider_is_gone_and_others_stay
+                providers_are_listed_by_name
             }
             views {
                 a_view_is_read_back_as_it_was_put

@@ -12,8 +12,8 @@ use warren_domain::{
 
 use crate::records::{
     ApprovalQuery, ApprovalRecord, Checkpoint, Commit, Compaction, Granted, Key, LogEntry, Page,
-    ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, StoredBytes, TokenRecord,
-    UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart, WorkspaceFile, WorkspaceRecord,
+    ProjectRecord, ProviderRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, StoredBytes,
+    TokenRecord, UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart, WorkspaceFile, WorkspaceRecord,
 };
 
 /// An error of the backend that no caller can act on.
@@ -422,6 +422,20 @@ pub trait Projects: Send + Sync {
     async fn remove_workspace(&self, workspace: WorkspaceId) -> Result<bool, ReadError>;
 }
 
+/// What administrators set for model providers while the server ran. It belongs to the whole server: all nodes that share
+/// the store see the same.
+#[async_trait]
+pub trait Providers: Send + Sync {
+    /// All that is set, by the provider's name.
+    async fn providers(&self) -> Result<Vec<ProviderRecord>, ReadError>;
+
+    /// Makes or replaces the record of one provider.
+    async fn put_provider(&self, record: &ProviderRecord) -> Result<(), ReadError>;
+
+    /// Removes one. Says whether it existed.
+    async fn remove_provider(&self, provider: &str) -> Result<bool, ReadError>;
+}
+
 /// Bytes by hash. What is read back is verified.
 #[async_trait]
 pub trait Blobs: Send + Sync {
@@ -516,6 +530,7 @@ pub struct Store {
     pub profiles: Arc<dyn Profiles>,
     pub tokens: Arc<dyn Tokens>,
     pub projects: Arc<dyn Projects>,
+    pub providers: Arc<dyn Providers>,
     pub blobs: Arc<dyn Blobs>,
     /// `None` where no other node can share the backend.
     pub hints: Option<Arc<dyn Hints>>,

@@ -21,15 +21,16 @@ pub mod conformance;
 pub use blobs::{DamagedBlob, blobs_on, local_objects};
 pub use contract::{
     AcquireError, Approvals, Backend, Blobs, CommitError, EventLog, Heard, Hints, Leases, Profiles, Projects,
-    ReadError, Replays, Runs, Sessions, Store, Tokens, Transcripts, UPKEEP, Versions, Views, WriteError,
+    Providers, ReadError, Replays, Runs, Sessions, Store, Tokens, Transcripts, UPKEEP, Versions, Views,
+    WriteError,
 };
 pub use defaults::ensure_defaults;
 pub use live::{Changes, Follow, ListChange, Live};
 pub use open::{Database, OpenError, Options, open, scratch};
 pub use records::{
     ApprovalQuery, ApprovalRecord, Change, Checkpoint, Commit, Compaction, Count, Granted, Key, LogEntry,
-    Page, Pending, ProjectRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord, SessionUpdate,
-    StoredBytes, TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, ViewItem, ViewPart,
-    WorkspaceFile, WorkspaceRecord,
+    Page, Pending, ProjectRecord, ProviderRecord, ReplayRecord, Root, RunRecord, SessionQuery, SessionRecord,
+    SessionUpdate, StoredBytes, TokenRecord, UsageGroup, UsageQuery, UsageRow, VersionRecord, ViewItem,
+    ViewPart, WorkspaceFile, WorkspaceRecord,
 };
 pub use storage::{StorageError, claim_storage};

@@ -101,6 +101,7 @@ pub async fn open(options: Options, env: Env, tasks: &Tasks) -> Result<Store, Op
         profiles: sql.clone(),
         tokens: sql.clone(),
         projects: sql.clone(),
+        providers: sql.clone(),
         views: sql,
         blobs: Arc::new(blobs),
     })

@@ -388,6 +388,19 @@ pub struct ProjectRecord {
     pub created_at: Timestamp,
 }
 
+/// What was set for a model provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderRecord {
+    /// Its name.
+    pub provider: String,
+    /// Where its API begins; `None`: where the configuration says.
+    pub base_url: Option<String>,
+    /// Its key, as ciphertext that only the holder of the server's key file can open; `None`: it needs none.
+    pub sealed_key: Option<String>,
+    /// When it was set.
+    pub updated_at: Timestamp,
+}
+
 /// A directory tree that sessions work in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkspaceRecord {

@@ -13,6 +13,7 @@ mod log;
 mod migrations;
 mod profiles;
 mod projects;
+mod providers;
 mod queries;
 mod replays;
 mod row;

@@ -27,7 +27,7 @@ use warren_domain::{
 };
 use warren_env::Env;
 use warren_store::{
-    ApprovalRecord, Checkpoint, Key, LogEntry, Page, ProjectRecord, ReadError, ReplayRecord, RunRecord,
+    ApprovalRecord, Checkpoint, Key, LogEntry, Page, ProjectRecord, ProviderRecord, ReadError, ReplayRecord, RunRecord,
     SessionRecord, Store, TokenRecord, VersionRecord, ViewItem, WorkspaceFile, WorkspaceRecord, WriteError,
 };
 
@@ -46,6 +46,7 @@ pub fn store(env: Env) -> Store {
         profiles: memory.clone(),
         tokens: memory.clone(),
         projects: memory.clone(),
+        providers: memory.clone(),
         blobs: memory.clone(),
         views: memory,
         // Nobody else can reach this memory.
@@ -75,6 +76,7 @@ struct State {
     tokens: BTreeMap<TokenId, TokenRecord>,
     projects: Vec<ProjectRecord>,
     workspaces: Vec<WorkspaceRecord>,
+    providers: BTreeMap<String, ProviderRecord>,
     /// With the time at which each was put.
     blobs: HashMap<(Partition, BlobHash), (Bytes, Timestamp)>,
 }

@@ -1,8 +1,8 @@
-//! Profiles and tokens.
+//! Profiles, tokens and model providers.
 
 use async_trait::async_trait;
 use warren_domain::{AgentProfile, Partition, ProfileId, ProjectId, Timestamp, TokenId};
-use warren_store::{Profiles, ReadError, TokenRecord, Tokens};
+use warren_store::{Profiles, ProviderRecord, Providers, ReadError, TokenRecord, Tokens};
 
 use crate::{Memory, Refusal};
 
@@ -108,5 +108,21 @@ impl Tokens for Memory {
     async fn remove_counts(&self, account: &str) -> Result<(), ReadError> {
         self.state().counts.retain(|(counted, _), _| counted != account);
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Providers for Memory {
+    async fn providers(&self) -> Result<Vec<ProviderRecord>, ReadError> {
+        Ok(self.state().providers.values().cloned().collect())
+    }
+
+    async fn put_provider(&self, record: &ProviderRecord) -> Result<(), ReadError> {
+        self.state().providers.insert(record.provider.clone(), record.clone());
+        Ok(())
+    }
+
+    async fn remove_provider(&self, provider: &str) -> Result<bool, ReadError> {
+        Ok(self.state().providers.remove(provider).is_some())
     }
 }

@@ -45,6 +45,11 @@ macro_rules! steps {
                 "erased runs",
                 include_str!(concat!("../../migrations/", $directory, "/0014_erased_runs.sql")),
             ),
+            (
+                15,
+                "model providers",
+                include_str!(concat!("../../migrations/", $directory, "/0015_model_providers.sql")),
+            ),
         ]
     };
 }

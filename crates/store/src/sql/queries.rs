@@ -109,6 +109,9 @@ queries! {
     PROJECT_PROFILE_PUT = "project_profile_put";
     PROJECT_PROFILE_REMOVE = "project_profile_remove";
     PROJECT_PUT = "project_put";
+    PROVIDER_LIST = "provider_list";
+    PROVIDER_PUT = "provider_put";
+    PROVIDER_REMOVE = "provider_remove";
     REPLAY_GET = "replay_get";
     REPLAY_LIST = "replay_list";
     REPLAY_PUT = "replay_put";

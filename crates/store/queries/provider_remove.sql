@@ -1,0 +1,1 @@
+DELETE FROM model_providers WHERE provider = $1
