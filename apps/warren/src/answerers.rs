@@ -6,6 +6,8 @@ use warren_server::Advice;
 /// One API and who answers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answerer {
+    /// The provider's name in commands.
+    pub(crate) name: &'static str,
     /// The API's provider, for people.
     pub(crate) provider: &'static str,
     pub(crate) base_url: String,
@@ -20,19 +22,21 @@ pub(crate) struct Answerer {
 pub(crate) fn answerers(config: &Config) -> Vec<Answerer> {
     let models = &config.models;
     let mut all = vec![
-        answerer("Anthropic", &models.anthropic),
-        answerer("Gemini", &models.gemini),
-        answerer("OpenAI", &models.openai),
+        answerer("anthropic", "Anthropic", &models.anthropic),
+        answerer("gemini", "Gemini", &models.gemini),
+        answerer("openai", "OpenAI", &models.openai),
     ];
-    if models.openai_responses != models.openai {
-        all.push(answerer("OpenAI responses", &models.openai_responses));
+    let (chat, responses) = (&models.openai, &models.openai_responses);
+    if (&chat.base_url, &chat.credentials) != (&responses.base_url, &responses.credentials) {
+        all.push(answerer("openai_responses", "OpenAI responses", &models.openai_responses));
     }
     all
 }
 
-fn answerer(name: &'static str, provider: &Provider) -> Answerer {
+fn answerer(name: &'static str, label: &'static str, provider: &Provider) -> Answerer {
     Answerer {
-        provider: name,
+        name,
+        provider: label,
         base_url: provider.base_url.clone(),
         key: provider.credentials.describe(),
         variable: provider.api_key_env.clone(),
@@ -40,12 +44,16 @@ fn answerer(name: &'static str, provider: &Provider) -> Answerer {
     }
 }
 
-/// What to do about each API that the demo model answers.
+/// What to do about each API that has no key in the configuration. Keys that were stored are not seen without a server.
 pub(crate) fn advice(all: &[Answerer]) -> Vec<Advice> {
     let demo = all.iter().filter(|answerer| answerer.is_demo);
-    demo.map(|Answerer { provider, variable, .. }| Advice {
-        problem: format!("no API key for {provider}: the demo model answers with scripted replies"),
-        hint: format!("set {variable} and restart `warren up`"),
+    demo.map(|Answerer { name, provider, variable, .. }| Advice {
+        problem: format!(
+            "no API key for {provider} in the configuration: unless one is stored, the demo model answers with scripted replies"
+        ),
+        hint: format!(
+            "store one with `warren keys set {name}` or in the page under Settings, or set {variable} and restart `warren up`"
+        ),
     })
     .collect()
 }
@@ -84,6 +92,7 @@ mod tests {
 
     fn all(demo: [bool; 2]) -> Vec<Answerer> {
         let make = |provider, is_demo| Answerer {
+            name: "b",
             provider,
             base_url: format!("https://{provider}.test"),
             key: "",
@@ -107,8 +116,8 @@ mod tests {
     fn provider_without_a_key_is_a_warning_with_its_fix() {
         assert_eq!(advice(&all([false, false])), []);
         let expected = Advice {
-            problem: "no API key for B: the demo model answers with scripted replies".to_owned(),
-            hint: "set B_KEY and restart `warren up`".to_owned(),
+            problem: "no API key for B in the configuration: unless one is stored, the demo model answers with scripted replies".to_owned(),
+            hint: "store one with `warren keys set b` or in the page under Settings, or set B_KEY and restart `warren up`".to_owned(),
         };
         assert_eq!(advice(&all([false, true])), [expected]);
     }

@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use content::{Artifacts, Files, Knowledge, OfProject};
 pub(crate) use conversation::{Attachments, Chat, NewSession, Open, Replay, Run, Stop};
 pub(crate) use machine::{
-    Agents, Codegen, Completions, Config, Doctor, Document, Import, InProject, Login, Man, Profiles,
-    Template, Tokens, Transcript, Up,
+    Agents, Codegen, Completions, Config, Doctor, Document, Import, InProject, Keys, Login, Man, Models,
+    Profiles, Template, Tokens, Transcript, Up,
 };
 pub(crate) use sessions::{Approvals, Diff, Fork, Label, Restore, Sessions, Snapshot, Versions};
 
@@ -121,6 +121,12 @@ pub(crate) enum Verb {
     /// Manage API tokens
     #[command(subcommand, alias = "token")]
     Tokens(Tokens),
+    /// Store, list, test and remove keys of model providers
+    #[command(subcommand, alias = "key")]
+    Keys(Keys),
+    /// List the models that can be chosen, with price and context size
+    #[command(alias = "model")]
+    Models(Models),
     /// Save the token of a remote server
     Login(Login),
     /// Show or check the configuration

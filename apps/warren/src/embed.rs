@@ -12,7 +12,7 @@ use warren_env::Tasks;
 use warren_sandbox::{Backend as _, Probe, local::Local};
 
 use crate::{
-    answerers::{Answerer, advice, answerers},
+    answerers::{Answerer, answerers},
     home::Lock,
     setting::Setting,
 };
@@ -44,14 +44,17 @@ impl Server {
         // programs in sandboxes have a mask of their own.
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
         let config = setting.load()?.config;
-        let answerers = answerers(&config);
+        let mut answerers = answerers(&config);
         // First of all: a port that is taken must not cost a recovery.
         let listener = warren_embed::bind(listen).await?;
-        let embed = Embed::new(config, lock.home().directory())
-            .node(lock.node()?)
-            .kept_token(lock.home().token()?)
-            .advice(advice(&answerers));
+        let embed =
+            Embed::new(config, lock.home().directory()).node(lock.node()?).kept_token(lock.home().token()?);
         let server = embed.start_on(listener).await?;
+        // Keys may have been stored in the data directory.
+        let scripted = server.scripted_providers().await;
+        for answerer in &mut answerers {
+            answerer.is_demo &= scripted.iter().any(|name| name == answerer.name);
+        }
         if server.is_first_start() {
             lock.keep_token(server.token())?;
         }

@@ -22,6 +22,7 @@ mod connect;
 mod conversation;
 mod editor;
 mod embed;
+mod hidden;
 mod home;
 mod invocation;
 mod logins;
@@ -118,6 +119,8 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Knowledge(args) => verbs::knowledge::run(setting, args, terminal).await,
         Verb::Artifacts(args) => verbs::artifacts::run(setting, args, terminal).await,
         Verb::Tokens(args) => verbs::tokens::run(setting, args, terminal).await,
+        Verb::Keys(args) => verbs::keys::run(setting, args, terminal).await,
+        Verb::Models(args) => verbs::keys::models(setting, args, terminal).await,
         Verb::Config(args) => verbs::config::run(setting, &args, terminal),
         Verb::Codegen(args) => verbs::codegen::run(&args, terminal),
         Verb::Transcript(args) => verbs::transcript::run(&args),

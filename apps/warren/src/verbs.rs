@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod files;
 pub(crate) mod import;
+pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod login;
 pub(crate) mod open;

@@ -25,6 +25,7 @@ mod suite {
     pub(crate) mod forks;
     pub(crate) mod head;
     pub(crate) mod input;
+    pub(crate) mod keys;
     pub(crate) mod kill;
     pub(crate) mod kill_guest;
     pub(crate) mod kill_versions;

@@ -56,6 +56,11 @@ impl Adapter for Acp {
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
     }
 
+    fn asks_for(&self, _api: ModelApi, _model: &str) -> bool {
+        // Whatever the profile's command is, it decides for itself.
+        true
+    }
+
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
         workspace_files(request.profile).collect()
     }

@@ -64,6 +64,20 @@ impl Adapter for Builtin {
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
     }
 
+    fn asks_for(&self, api: ModelApi, model: &str) -> bool {
+        // As the agent itself tells them apart, in the guest.
+        let name = model.rsplit('/').next().unwrap_or(model);
+        let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
+        let own = if begins(&["gemini", "gemma", "learnlm"]) {
+            ModelApi::Gemini
+        } else if begins(&["gpt", "chatgpt", "codex", "o1", "o3", "o4", "computer-use"]) {
+            ModelApi::OpenAiResponses
+        } else {
+            ModelApi::Anthropic
+        };
+        api == own
+    }
+
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
         layout::files(request.profile)
     }

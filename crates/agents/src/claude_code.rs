@@ -21,7 +21,7 @@ use warren_domain::{AgentType, SessionId};
 
 use crate::{
     Adapter, Adopted, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
-    Parsed, TranscriptPlan,
+    ModelApi, Parsed, TranscriptPlan,
     detect::{has, word},
 };
 use codec::ClaudeCodec;
@@ -50,6 +50,10 @@ impl Adapter for ClaudeCode {
 
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
         launch::launch(&self.agent_type(), request)
+    }
+
+    fn asks_for(&self, api: ModelApi, _model: &str) -> bool {
+        api == ModelApi::Anthropic
     }
 
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {

@@ -65,6 +65,10 @@ impl Adapter for Codex {
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
     }
 
+    fn asks_for(&self, api: ModelApi, _model: &str) -> bool {
+        api == ModelApi::OpenAiResponses
+    }
+
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
         layout::files(request)
     }

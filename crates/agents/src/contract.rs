@@ -35,6 +35,9 @@ pub trait Adapter: Send + Sync {
     /// When the request lacks something this agent cannot do without.
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError>;
 
+    /// Whether a run with this model asks for it by this API.
+    fn asks_for(&self, api: ModelApi, model: &str) -> bool;
+
     /// The files a profile becomes. Paths never leave their place.
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile>;
 

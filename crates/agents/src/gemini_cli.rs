@@ -91,6 +91,10 @@ impl Adapter for GeminiCli {
         Ok(Launch { argv, env: self.environment(request)?, cwd: request.workspace.to_owned() })
     }
 
+    fn asks_for(&self, api: ModelApi, _model: &str) -> bool {
+        api == ModelApi::Gemini
+    }
+
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
         layout::files(request)
     }

@@ -83,6 +83,10 @@ impl Adapter for OpenCode {
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
     }
 
+    fn asks_for(&self, api: ModelApi, model: &str) -> bool {
+        api == config::api_of(model)
+    }
+
     fn layout(&self, request: &LayoutRequest<'_>) -> Vec<LayoutFile> {
         layout::files(&Wanted {
             profile: request.profile,

@@ -421,6 +421,19 @@ pub const KEYS: &[Key] = &[
         "How much the recordings of all runs of a session may take, as far as they are kept (`retention.recordings_days`).",
     ),
     key(
+        "models.key_file",
+        Kind::Path,
+        "The file with the key that encrypts what administrators set for providers in the page or with `warren keys`. It is \
+         made, readable by its owner only, when a key is set first. Servers that share a database need the same file. See \
+         [models.md](models.md).",
+    ),
+    key(
+        "models.allow_http_base_url",
+        Kind::Boolean,
+        "Whether a base URL that is set in the page or with `warren keys` may use plain HTTP to another machine. On this \
+         machine it always may. The key and all that is said to models would go over the network unencrypted.",
+    ),
+    key(
         "models.demo.delay_milliseconds",
         Kind::Integer,
         "How long the demo model waits before each piece of an answer.",

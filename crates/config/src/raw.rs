@@ -159,6 +159,8 @@ raw! {
         prices: BTreeMap<String, RawPrice>,
         max_recorded_bytes_per_run: Option<Bytes>,
         max_recorded_bytes_per_session: Option<Bytes>,
+        key_file: Option<PathBuf>,
+        allow_http_base_url: Option<bool>,
         demo: RawDemo,
     }
 }

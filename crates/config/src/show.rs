@@ -90,6 +90,8 @@ fn models(config: &Config) -> Vec<(&'static str, String)> {
         ("models.prices", prices(config)),
         ("models.max_recorded_bytes_per_run", quoted(Bytes(models.max_recorded_bytes_per_run))),
         ("models.max_recorded_bytes_per_session", quoted(Bytes(models.max_recorded_bytes_per_session))),
+        ("models.key_file", path(&models.key_file)),
+        ("models.allow_http_base_url", models.allow_http_base_url.to_string()),
         ("models.demo.delay_milliseconds", models.demo_delay.as_millis().to_string()),
     ]
 }

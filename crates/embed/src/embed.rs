@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 use warren_config::Config;
 use warren_env::{Env, TaskKind, Tasks};
+use warren_runtime::api::ModelProviders as _;
 use warren_sandbox::Backend;
 use warren_server::{Advice, Deps, ServeOptions, router, serve};
 use warren_store::Store;
@@ -176,6 +177,12 @@ impl Server {
     #[must_use]
     pub fn tasks(&self) -> &Tasks {
         &self.core.tasks
+    }
+
+    /// The names of the providers that the demo model answers for now, because no key is configured or stored.
+    pub async fn scripted_providers(&self) -> Vec<String> {
+        let all = self.core.manager.provider_list().await.unwrap_or_default();
+        all.into_iter().filter(|provider| provider.is_demo).map(|provider| provider.name).collect()
     }
 
     /// A link that signs a browser in, once.

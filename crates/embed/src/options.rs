@@ -6,12 +6,14 @@ use anyhow::{Context as _, Result};
 use warren_config::{Config, Credentials, Database, Provider};
 use warren_domain::NodeId;
 use warren_models::{
-    AllowedModels, EgressOptions, EgressRules, ModelLists, Pace, Price, PriceTable, PrivateTargets, Secret,
-    UpstreamOptions,
+    AllowedModels, EgressOptions, EgressRules, Format, ModelLists, Pace, Price, PriceTable, PrivateTargets,
+    Secret, UpstreamOptions,
 };
 use warren_programs::Plain;
 use warren_runtime::{
-    KnowledgeOptions, LogLimits, RecordingLimits, Retention, Template, TemplateError, api::PreviewHosts,
+    ConfiguredProvider, KnowledgeOptions, LogLimits, ProviderOptions, RecordingLimits, Retention, Template,
+    TemplateError,
+    api::{KeySource, PreviewHosts},
 };
 use warren_sandbox::{Layer, Limits, local::UidRange};
 use warren_snapshots::{S3Keys, Storage};
@@ -160,6 +162,42 @@ fn upstream(provider: &Provider) -> UpstreamOptions {
     }
 }
 
+/// Who answers model calls, for whoever changes it while the server runs. OpenAI's two APIs are one provider, unless the
+/// configuration tells them apart.
+fn providers(config: &Config) -> ProviderOptions {
+    let models = &config.models;
+    let (chat, responses) = (&models.openai, &models.openai_responses);
+    let is_one = (&chat.base_url, &chat.credentials) == (&responses.base_url, &responses.credentials);
+    let both = [Format::OpenAiResponses, Format::OpenAiChat];
+    let mut all = vec![
+        provider("anthropic", "Anthropic", &[Format::Anthropic], &models.anthropic),
+        provider("gemini", "Gemini", &[Format::Gemini], &models.gemini),
+        provider("openai", "OpenAI", if is_one { &both[..] } else { &both[1..] }, chat),
+    ];
+    if !is_one {
+        all.push(provider("openai_responses", "OpenAI responses", &both[..1], responses));
+    }
+    ProviderOptions { all, key_file: models.key_file.clone(), allow_http: models.allow_http_base_url }
+}
+
+fn provider(name: &str, label: &str, formats: &[Format], provider: &Provider) -> ConfiguredProvider {
+    let key = match &provider.credentials {
+        Credentials::Key(key) => Some(Secret::new(key.expose())),
+        Credentials::NotNeeded | Credentials::Missing => None,
+    };
+    let source = if provider.has_key_file { KeySource::Config } else { KeySource::Environment };
+    ConfiguredProvider {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        formats: formats.to_vec(),
+        base_url: provider.base_url.clone(),
+        key_source: key.as_ref().map(|_| source),
+        key_ending: key.as_ref().and_then(Secret::ending),
+        is_demo: provider.credentials == Credentials::Missing,
+        variable: provider.api_key_env.clone(),
+    }
+}
+
 /// Where browsers see what sessions serve.
 fn previews(config: &Config, listen: SocketAddr) -> Option<PreviewHosts> {
     let by_port = || format!("http://localhost:{}", listen.port());
@@ -229,6 +267,7 @@ pub(crate) fn runtime(
             base: config.knowledge.base.clone(),
             max_bytes: config.knowledge.max_bytes,
         }),
+        providers: providers(config),
         template: Some(Arc::new(template(config)?)),
         excludes: config.excludes.clone().unwrap_or_else(|| usual.excludes.clone()),
         ..usual

@@ -79,6 +79,25 @@ const WORDS: &[&str] = &[
 /// The first words of the names of known models. The price table has a price for each.
 const FAMILIES: &[&str] = &["codex", "gemini", "gpt", "o1", "o3", "o4"];
 
+/// Parts of the names of models that are no use to an agent: they embed, speak, listen, draw or judge.
+const OTHER_KINDS: &[&str] = &[
+    "audio",
+    "babbage",
+    "dall-e",
+    "davinci",
+    "embed",
+    "image",
+    "imagen",
+    "moderation",
+    "realtime",
+    "rerank",
+    "sora",
+    "transcribe",
+    "tts",
+    "veo",
+    "whisper",
+];
+
 const ANTHROPIC_FAMILY: &str = "claude";
 
 impl Default for AllowedModels {
@@ -112,6 +131,23 @@ impl AllowedModels {
                         || own.iter().any(|own| is_same(own, model) && names_acts("", model))
                 }
             }
+    }
+}
+
+impl AllowedModels {
+    /// Whether a model of a provider's list can be chosen for a session. What a session chooses counts as its own, so all
+    /// that the operator has not shut out, but for models that write no text.
+    pub(crate) fn offers(&self, model: &str) -> bool {
+        let is_other_kind = || {
+            let name = model.to_ascii_lowercase();
+            OTHER_KINDS.iter().any(|word| name.contains(word))
+        };
+        match self {
+            AllowedModels::Listed(_) => self.allow(model, &[]),
+            AllowedModels::Known { .. } => {
+                self.allow(model, &[]) || (self.allow(model, &[model.to_owned()]) && !is_other_kind())
+            }
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use tokio::{
 use warren_env::Env;
 
 use crate::{
-    CONVERSATION_HEADER, Caller, Exchange, Feature, Format, Limits, ModelLists, Options, SetupError,
-    Timeouts, Unaffordable, UpstreamOptions,
+    CONVERSATION_HEADER, Caller, Exchange, Feature, Format, Limits, ModelLists, OfferError, OfferedModel,
+    Options, Overrides, Price, SetupError, Timeouts, Unaffordable, UpstreamOptions,
     allowed::{self, AllowedModels},
     attempts::Attempts,
     call::{Books, Call},
@@ -20,6 +20,7 @@ use crate::{
     format::{Inspected, Route, RouteKind},
     http::{self, Answer, BodyError},
     memory::{Full, Memory},
+    overrides::Overridden,
     refusal::{Refusal, RefusalKind},
     replay::Playback,
     upstream::Upstream,
@@ -29,6 +30,8 @@ use crate::{
 #[derive(Clone)]
 pub struct Gateway {
     inner: Arc<Inner>,
+    /// What counts instead of the upstreams that the gateway was made with.
+    overridden: Option<Arc<Overridden>>,
     /// Answers instead of the models, if a run is replayed.
     playback: Option<Playback>,
 }
@@ -44,10 +47,19 @@ struct Inner {
 
 /// Who answers, for each format.
 struct Upstreams {
-    anthropic: Upstream,
-    gemini: Upstream,
-    openai_chat: Upstream,
-    openai_responses: Upstream,
+    anthropic: Arc<Upstream>,
+    gemini: Arc<Upstream>,
+    openai_chat: Arc<Upstream>,
+    openai_responses: Arc<Upstream>,
+}
+
+/// Which models there are for one format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offer {
+    /// The demo model answers, whatever is asked for.
+    Demo,
+    /// What the provider offers of what sandboxes may ask for.
+    Models(Vec<OfferedModel>),
 }
 
 /// Who answers calls of one format, in words that may be shown to anyone.
@@ -81,7 +93,7 @@ impl Gateway {
             limits,
             pace,
         } = options;
-        let upstream = |options: UpstreamOptions| Upstream::new(options, &timeouts, pace, &env);
+        let upstream = |options: UpstreamOptions| Upstream::new(options, &timeouts, pace, &env).map(Arc::new);
         let upstreams = Upstreams {
             anthropic: upstream(anthropic)?,
             gemini: upstream(gemini)?,
@@ -91,24 +103,59 @@ impl Gateway {
         let memory = Memory::new(limits.buffered_bytes);
         let books = Books { env, prices: Arc::new(prices), attempts: Attempts::default() };
         let inner = Arc::new(Inner { upstreams, models, books, timeouts, limits, memory });
-        Ok(Gateway { inner, playback: None })
+        Ok(Gateway { inner, overridden: None, playback: None })
     }
 
     /// The same gateway, but all calls are answered from recordings: no provider is asked, no budget is, and what may be
     /// asked for was decided when it was recorded.
     #[must_use]
     pub fn replaying(&self, playback: Playback) -> Gateway {
-        Gateway { inner: Arc::clone(&self.inner), playback: Some(playback) }
+        Gateway { playback: Some(playback), ..self.clone() }
     }
 
-    /// Who answers, for each format.
+    /// The same gateway, but what `overrides` says counts before the options it was made with.
     #[must_use]
-    pub fn describe(&self) -> Vec<UpstreamSummary> {
-        let summary = |format| {
-            let upstream = self.inner.upstreams.of(format);
-            UpstreamSummary { format, target: upstream.target(), has_key: upstream.has_key() }
+    pub fn overridden(&self, overrides: Arc<dyn Overrides>) -> Gateway {
+        Gateway { overridden: Some(Arc::new(Overridden::new(overrides))), ..self.clone() }
+    }
+
+    /// Who answers now, for each format.
+    pub async fn describe(&self) -> Vec<UpstreamSummary> {
+        let mut all = Vec::with_capacity(Format::ALL.len());
+        for format in Format::ALL {
+            let upstream = self.upstream(format).await;
+            all.push(UpstreamSummary { format, target: upstream.target(), has_key: upstream.has_key() });
+        }
+        all
+    }
+
+    /// Which models there are for a format, of those that sandboxes may ask for. What a provider said lately is believed
+    /// for a few minutes, unless it is to be `fresh`.
+    ///
+    /// # Errors
+    /// When the provider does not say.
+    pub async fn offer(&self, format: Format, fresh: bool) -> Result<Offer, OfferError> {
+        let upstream = self.upstream(format).await;
+        let Upstream::Http(provider) = &*upstream else { return Ok(Offer::Demo) };
+        let mut models = provider.offered(format, &self.inner.books.env, fresh).await?;
+        let allowed = self.inner.models.of(format);
+        models.retain(|model| allowed.offers(&model.id));
+        Ok(Offer::Models(models))
+    }
+
+    /// What a model costs; `None` if that is not known.
+    #[must_use]
+    pub fn price(&self, model: &str) -> Option<Price> {
+        self.inner.books.prices.price(model)
+    }
+
+    async fn upstream(&self, format: Format) -> Arc<Upstream> {
+        let Inner { upstreams, timeouts, books, .. } = &*self.inner;
+        let set = match &self.overridden {
+            Some(overridden) => overridden.of(format, timeouts, &books.env).await,
+            None => None,
         };
-        Format::ALL.into_iter().map(summary).collect()
+        set.unwrap_or_else(|| Arc::clone(upstreams.of(format)))
     }
 
     /// Serves HTTP/1.1 on one byte stream that came from a sandbox's loopback listener, until it closes and the caller
@@ -182,7 +229,7 @@ impl Gateway {
         caller: &dyn Caller,
         call: &mut Call,
     ) -> Result<Answer, Refusal> {
-        let Inner { memory, limits, timeouts, upstreams, .. } = &*self.inner;
+        let Inner { memory, limits, timeouts, .. } = &*self.inner;
         let (head, body) = request.into_parts();
         let thread = conversation(&head.headers);
         call.called_from(thread.clone());
@@ -202,9 +249,9 @@ impl Gateway {
         }
         let inspected = format.wire().inspect(route, &body)?;
         call.asked_for(allowed::shown(&inspected.model));
-        self.check_models(format, caller, &inspected)?;
+        let upstream = self.upstream(format).await;
+        self.check_models(format, &upstream, caller, &inspected)?;
         check_granted(caller, &inspected.features)?;
-        let upstream = upstreams.of(format);
         if upstream.is_demo() {
             // It answers under the name that was asked for, since agents insist on that.
             call.answered_by(crate::demo::MODEL);
@@ -227,12 +274,12 @@ impl Gateway {
     fn check_models(
         &self,
         format: Format,
+        upstream: &Upstream,
         caller: &dyn Caller,
         inspected: &Inspected,
     ) -> Result<(), Refusal> {
-        let Inner { models, upstreams, .. } = &*self.inner;
-        let models = models.of(format);
-        if upstreams.of(format).is_demo() && matches!(models, AllowedModels::Known { .. }) {
+        let models = self.inner.models.of(format);
+        if upstream.is_demo() && matches!(models, AllowedModels::Known { .. }) {
             return Ok(());
         }
         let own = caller.own_models();
@@ -273,7 +320,7 @@ impl Gateway {
 }
 
 impl Upstreams {
-    fn of(&self, format: Format) -> &Upstream {
+    fn of(&self, format: Format) -> &Arc<Upstream> {
         match format {
             Format::Anthropic => &self.anthropic,
             Format::Gemini => &self.gemini,

@@ -3,6 +3,7 @@
 //! In: HTTP on byte streams that a sandbox's loopback listener accepted, and a [`Caller`] that says whether a run is
 //! active. Out: the same requests to the provider with the real key, the answers streamed back as they arrive, and one
 //! [`Exchange`] for each call, metered and recorded. Without a key the [`demo`] model answers from a script.
+//! [`Overrides`] may say at any time that somebody else answers.
 //! A caller with a [`Budget`] is asked before a call goes out, and told afterwards what it used.
 //! **Invariant:** nothing here knows what a session is; a real key never goes towards a sandbox, and no header or path
 //! goes towards a provider that is not on a list.
@@ -13,6 +14,7 @@ mod gateway;
 
 mod allowed;
 mod attempts;
+mod base_url;
 mod budget;
 mod call;
 mod caller;
@@ -23,9 +25,12 @@ mod http;
 mod inspect;
 mod memory;
 mod meter;
+mod offered;
 mod options;
+mod overrides;
 mod price;
 mod refusal;
+mod seal;
 mod secret;
 mod sse;
 mod upstream;
@@ -44,6 +49,7 @@ mod replay;
 mod egress;
 
 pub use allowed::{AllowedModels, ModelLists, ModelPattern, ModelPatternError};
+pub use base_url::{BaseUrlError, checked_base_url};
 pub use budget::{Budget, BudgetLimits, Charge, Quote, Settlement, Shortage, Unaffordable};
 pub use caller::{Caller, Ending, Exchange, Feature, NotRecorded, Starting};
 pub use egress::{
@@ -51,8 +57,10 @@ pub use egress::{
     EgressStream, PrivateTargetError, PrivateTargets, RuleError, SystemNetwork, TlsNames,
 };
 pub use format::{CONVERSATION_HEADER, Format};
-pub use gateway::{Gateway, UpstreamSummary};
+pub use gateway::{Gateway, Offer, UpstreamSummary};
+pub use offered::{OfferError, OfferedModel};
 pub use options::{Limits, Options, Pace, Timeouts, UpstreamOptions};
+pub use overrides::Overrides;
 pub use price::{Price, PriceTable};
 pub use refusal::RefusalKind;
 pub use replay::{
@@ -60,6 +68,7 @@ pub use replay::{
     PlaybackReport, Prepared, Progress, Recording, RecordingError, Recordings, ToolDifference, normal_text,
     said, unified_diff,
 };
+pub use seal::{OpenSealError, SealError, SealingKey};
 pub use secret::Secret;
 pub use upstream::SetupError;
 pub use window::context_window;

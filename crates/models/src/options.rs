@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 /// Who answers calls of one wire format.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum UpstreamOptions {
     /// The scripted model, offline.
     #[default]

@@ -5,13 +5,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::{HeaderMap, header::CONTENT_ENCODING};
 use reqwest::{Client, Url, redirect::Policy};
+use tokio::sync::Mutex;
+use warren_domain::Timestamp;
 use warren_env::Env;
 
 use crate::{
-    Pace, Secret, Timeouts, UpstreamOptions,
+    OfferError, OfferedModel, Pace, Secret, Timeouts, UpstreamOptions,
     demo::{Demo, Dialect, Naming},
     format::{Format, Route},
     http::{Answer, Pieces, StreamError},
+    offered,
     refusal::{Refusal, RefusalKind},
 };
 
@@ -28,7 +31,15 @@ pub(crate) struct Provider {
     key: Option<Secret>,
     answer_timeout: Duration,
     silence_timeout: Duration,
+    /// What it said last of the models it offers, and when.
+    offered: Mutex<Option<(Timestamp, Offered)>>,
 }
+
+type Offered = Result<Vec<OfferedModel>, OfferError>;
+
+/// How long a list of models is believed, and how long it is that there is none.
+const OFFERED_FOR_MILLIS: i64 = 5 * 60_000;
+const FAILED_FOR_MILLIS: i64 = 20_000;
 
 /// Why a gateway cannot be made from its options.
 #[derive(Debug, thiserror::Error)]
@@ -127,9 +138,7 @@ impl Provider {
         if !base.username().is_empty() || base.password().is_some() {
             return Err(SetupError::Credentials);
         }
-        let sendable =
-            |key: &Secret| !key.expose().is_empty() && key.expose().bytes().all(|b| b.is_ascii_graphic());
-        if key.as_ref().is_some_and(|key| !sendable(key)) {
+        if key.as_ref().is_some_and(|key| !key.is_sendable()) {
             return Err(SetupError::Key { host: host(&base) });
         }
         if rustls::crypto::CryptoProvider::get_default().is_none() {
@@ -141,7 +150,14 @@ impl Provider {
             .connect_timeout(timeouts.connect)
             .build()
             .map_err(|source| SetupError::Client { host: host(&base), source })?;
-        Ok(Self { client, base, key, answer_timeout: timeouts.answer, silence_timeout: timeouts.silence })
+        Ok(Self {
+            client,
+            base,
+            key,
+            answer_timeout: timeouts.answer,
+            silence_timeout: timeouts.silence,
+            offered: Mutex::default(),
+        })
     }
 
     async fn call(
@@ -180,10 +196,37 @@ impl Provider {
     }
 
     fn url(&self, format: Format, route: &Route) -> Url {
+        self.url_of(format, &route.path, route.query)
+    }
+
+    pub(crate) fn url_of(&self, format: Format, path: &str, query: Option<&str>) -> Url {
         let mut url = self.base.clone();
-        url.set_path(&format.wire().path_at(self.base.path().trim_end_matches('/'), &route.path));
-        url.set_query(route.query);
+        url.set_path(&format.wire().path_at(self.base.path().trim_end_matches('/'), path));
+        url.set_query(query);
         url
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) fn key(&self) -> Option<&Secret> {
+        self.key.as_ref()
+    }
+
+    /// The models it offers, as it said lately. Many may ask at once; one finds out, the others wait for it.
+    pub(crate) async fn offered(&self, format: Format, env: &Env, fresh: bool) -> Offered {
+        let mut known = self.offered.lock().await;
+        let believed = |at: Timestamp, said: &Offered| {
+            env.now() < at.plus_millis(if said.is_ok() { OFFERED_FOR_MILLIS } else { FAILED_FOR_MILLIS })
+        };
+        if let Some((at, said)) = known.as_ref().filter(|(at, said)| !fresh && believed(*at, said)) {
+            tracing::trace!(%at, "the list of models is believed");
+            return said.clone();
+        }
+        let said = offered::ask(self, format).await;
+        *known = Some((env.now(), said.clone()));
+        said
     }
 }
 

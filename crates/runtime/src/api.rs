@@ -3,6 +3,7 @@
 mod knowledge;
 mod preview_hosts;
 mod profile;
+mod providers;
 mod versions;
 mod workspace;
 
@@ -27,6 +28,10 @@ pub use warren_store::{
 pub use knowledge::{Knowledge, KnowledgeList, NewFile, NewFiles, ProjectPlace};
 pub use preview_hosts::{Behind, PreviewBaseError, PreviewHost, PreviewHosts, encoded_path};
 pub use profile::profile_check;
+pub use providers::{
+    KeySource, ModelCatalogue, ModelProviders, ModelSummary, ProviderKey, ProviderSummary, ProviderTest,
+    ProviderWish, TestStatus,
+};
 pub(crate) use versions::not_read;
 pub use versions::{
     FileDiff, Fork, Forked, OnConflict, Pieces, TreeEntry, TreeFile, VersionDiff, VersionFiles, VersionList,
@@ -69,6 +74,8 @@ pub trait Runtime: Send + Sync {
     fn previews(&self) -> &dyn Previews;
     /// What projects know.
     fn knowledge(&self) -> &dyn Knowledge;
+    /// Who answers model calls.
+    fn providers(&self) -> &dyn ModelProviders;
 }
 
 /// Making, finding and ending sessions.

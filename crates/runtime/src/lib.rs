@@ -19,6 +19,7 @@ mod coalesce;
 mod figures;
 mod knowledge;
 mod places;
+mod providers;
 mod recorder;
 mod recordings;
 mod scratch_file;
@@ -35,4 +36,5 @@ pub use options::{
     KnowledgeOptions, Known, LogLimits, NoPrograms, Options, Packages, Parts, Program, ProgramError,
     Programs, RecordingLimits, Retention,
 };
+pub use providers::{ConfiguredProvider, ProviderOptions};
 pub use template::{Given, Template, TemplateError, TemplateFile};

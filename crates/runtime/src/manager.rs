@@ -8,6 +8,7 @@ mod imports;
 mod knowledge;
 mod making;
 mod previews;
+mod providers;
 mod records;
 mod recovery;
 mod replays;
@@ -35,6 +36,7 @@ use crate::{
     admission::Admission,
     api::{self, SessionError, SessionSummary},
     options::{Directories, Options, Parts, Shared},
+    providers::Providers,
     replay::Registry,
     session::{Leave, Reply, Request},
     workspaces::Workspaces,
@@ -53,12 +55,16 @@ impl SessionManager {
     ///
     /// # Errors
     /// When what was left cannot be read or ended: then nothing may start.
-    pub async fn start(parts: Parts, options: Options) -> Result<Self, RecoverError> {
+    pub async fn start(mut parts: Parts, options: Options) -> Result<Self, RecoverError> {
         let admission = Admission::new(options.max_sandboxes);
+        let records = parts.store.providers.clone();
+        let providers = Providers::new(options.providers.clone(), records, parts.env.clone());
+        parts.models = parts.models.overridden(Arc::new(providers.clone()));
         let manager = Self::within(Arc::new(Shared {
             parts,
             options,
             admission,
+            providers,
             gate: Arc::default(),
             directories: Directories::Stay,
             workspaces: Workspaces::default(),
@@ -188,6 +194,10 @@ impl api::Runtime for SessionManager {
     }
 
     fn knowledge(&self) -> &dyn api::Knowledge {
+        self
+    }
+
+    fn providers(&self) -> &dyn api::ModelProviders {
         self
     }
 }

@@ -12,7 +12,11 @@ use warren_snapshots::{DEFAULT_EXCLUDES, Snapshots};
 use warren_store::{Live, Store};
 
 use crate::{
-    admission::Admission, api::PreviewHosts, knowledge::KnowledgeDirectory, template::Template,
+    admission::Admission,
+    api::PreviewHosts,
+    knowledge::KnowledgeDirectory,
+    providers::{ProviderOptions, Providers},
+    template::Template,
     workspaces::Workspaces,
 };
 
@@ -67,6 +71,8 @@ pub struct Options {
     pub log_limits: LogLimits,
     /// Names of directories that no version has in it.
     pub excludes: Vec<String>,
+    /// Who answers model calls, as the configuration says.
+    pub providers: ProviderOptions,
 }
 
 /// Where what projects know lies.
@@ -146,7 +152,10 @@ impl Options {
     pub fn new(node: NodeId, directory: PathBuf) -> Self {
         Self {
             node,
-            directory,
+            providers: ProviderOptions {
+                key_file: directory.join("providers.key"),
+                ..ProviderOptions::default()
+            },
             first_uid: 200_000,
             last_uid: u32::MAX,
             idle: Duration::from_secs(900),
@@ -169,6 +178,7 @@ impl Options {
             knowledge: None,
             template: None,
             excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
+            directory,
         }
     }
 }
@@ -311,6 +321,8 @@ pub(crate) struct Shared {
     pub(crate) directories: Directories,
     /// Who works where.
     pub(crate) workspaces: Workspaces,
+    /// Who answers model calls.
+    pub(crate) providers: Providers,
     /// Who has a sandbox, and who waits for one.
     pub(crate) admission: Arc<Admission>,
 }

@@ -12,6 +12,7 @@ pub(crate) mod machine;
 pub(crate) mod messages;
 pub(crate) mod page;
 pub(crate) mod profiles;
+pub(crate) mod providers;
 pub(crate) mod records;
 pub(crate) mod replays;
 pub(crate) mod runs;

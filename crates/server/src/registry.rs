@@ -6,7 +6,7 @@ use crate::{
     choke::Handler,
     handlers::{
         agents, approvals, artifacts, auth, build, events, files, knowledge, machine, messages, page,
-        profiles, records, replays, runs, sandboxes, sessions, tokens, versions,
+        profiles, providers, records, replays, runs, sandboxes, sessions, tokens, versions,
     },
 };
 
@@ -67,6 +67,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::MessageList => boxed!(messages::list),
         RouteName::MessageSend => boxed!(messages::send),
         RouteName::Metrics => boxed!(machine::metrics),
+        RouteName::ModelList => boxed!(providers::models),
         RouteName::OpenApi => boxed!(machine::openapi),
         RouteName::PageFile => boxed!(page::asset),
         RouteName::PageGet => boxed!(page::home),
@@ -74,6 +75,10 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::ProfileGet => boxed!(profiles::get),
         RouteName::ProfileList => boxed!(profiles::list),
         RouteName::ProfilePut => boxed!(profiles::put),
+        RouteName::ProviderList => boxed!(providers::list),
+        RouteName::ProviderPut => boxed!(providers::put),
+        RouteName::ProviderRemove => boxed!(providers::remove),
+        RouteName::ProviderTest => boxed!(providers::test),
         RouteName::Ready => boxed!(machine::ready),
         RouteName::ReplayEnd => boxed!(replays::end),
         RouteName::ReplayEvents => boxed!(replays::events),

@@ -21,6 +21,7 @@ mod message;
 mod packet;
 mod problem;
 mod profile;
+mod provider;
 mod run;
 mod session;
 mod socket;
@@ -53,6 +54,10 @@ pub use packet::{
 };
 pub use problem::{At, Problem};
 pub use profile::ProfileList;
+pub use provider::{
+    ModelItem, ModelList, ModelPrice, ModelProblem, ProviderItem, ProviderKeySource, ProviderList,
+    ProviderPut, ProviderTestStatus, ProviderTested,
+};
 pub use replay::{ReplayPage, ReplayStart};
 pub use routes::{Access, Answer, BodyForm, Media, Method, Query, QueryKind, Route, RouteName, Subject};
 pub use run::{Interrupted, RunItem, RunPage, RunPatch, RunProblem};

@@ -135,6 +135,41 @@ pub const ROUTES: &[Route] = &[
         .needs(Operator, Server)
         .gives(NOTHING)
         .fails(&[Code::NotFound, Code::Unavailable]),
+    // Who answers model calls.
+    row(Name::ModelList, Get, "/api/models", "Lists the models that can be chosen, with price and context size")
+        .needs(Read, Visible)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ModelList") }]),
+    row(Name::ProviderList, Get, "/api/providers", "Lists model providers, without their keys")
+        .needs(AdminRead, Server)
+        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ProviderList") }]),
+    row(
+        Name::ProviderPut,
+        Put,
+        "/api/providers/{provider}",
+        "Sets the key and the base URL of a model provider; counts for the next model call",
+    )
+    .needs(Operator, Server)
+    .takes("ProviderPut")
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ProviderItem") }])
+    .fails(&[Code::NotFound, Code::Conflict, Code::Unavailable]),
+    row(
+        Name::ProviderRemove,
+        Delete,
+        "/api/providers/{provider}",
+        "Removes the key and the base URL that were set; the configuration counts again",
+    )
+    .needs(Operator, Server)
+    .gives(NOTHING)
+    .fails(&[Code::NotFound]),
+    row(
+        Name::ProviderTest,
+        Post,
+        "/api/providers/{provider}/test",
+        "Asks a model provider for its models, to see whether its key and its base URL are right",
+    )
+    .needs(Operator, Server)
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ProviderTested") }])
+    .fails(&[Code::NotFound]),
     // Sessions.
     row(Name::SessionChanges, Get, "/api/events", "News about the list of sessions, as they come")
         .needs(Read, Visible)

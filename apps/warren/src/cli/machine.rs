@@ -310,3 +310,51 @@ pub(crate) enum Document {
     /// `docs/config.md`
     Config,
 }
+
+/// `warren keys …`
+#[derive(Debug, Subcommand, PartialEq)]
+pub(crate) enum Keys {
+    /// List model providers and where their keys come from. A key itself is never shown
+    #[command(alias = "ls")]
+    List {
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Store the key of a provider, encrypted, and test it. The key is asked for, or read from standard input
+    Set {
+        /// Provider: anthropic, gemini or openai
+        provider: String,
+        /// Base URL of the API [default: the configured one]
+        #[arg(long, value_name = "URL")]
+        base_url: Option<String>,
+        /// Store a base URL only: the provider there needs no key
+        #[arg(long, requires = "base_url")]
+        no_key: bool,
+    },
+    /// Ask a provider for its models, to check its key and its base URL
+    Test {
+        /// Provider: anthropic, gemini or openai
+        provider: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove the stored key and base URL of a provider. The configuration counts again
+    #[command(visible_alias = "remove")]
+    Rm {
+        /// Provider: anthropic, gemini or openai
+        provider: String,
+    },
+}
+
+/// `warren models`
+#[derive(Debug, Args, PartialEq)]
+pub(crate) struct Models {
+    /// Only models that this agent can use
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Print the response as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,21 +1,19 @@
 //! `warren login`: saves the token of a remote server.
 
-use std::io::{self, IsTerminal as _, Write as _};
-
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use warren_wire::WhoAmI;
 
 use crate::{
-    answers::lines,
     cli,
     client::{Client, is_loopback},
     connect::check_address,
+    hidden,
     logins::Logins,
     render::clean,
     report::{Advised, Outcome},
     setting::Setting,
     signals::Signals,
-    terminal::{Quiet, Terminal},
+    terminal::Terminal,
 };
 
 /// Runs the command.
@@ -40,7 +38,10 @@ pub(crate) async fn run(setting: &Setting, args: cli::Login, terminal: &mut Term
     // Checked before the token is typed: a wrong address must not get it.
     Client::new(url, None)?.health().await?;
     let mut signals = Signals::catch()?;
-    let Some(token) = ask(&mut signals).await? else { return Ok(Outcome::Interrupted) };
+    let advice = "create one on the server with `warren tokens create NAME --admin`";
+    let Some(token) = hidden::ask("Token", advice, &mut signals).await? else {
+        return Ok(Outcome::Interrupted);
+    };
     let who: WhoAmI = Client::new(url, Some(token.clone()))?.get("/api/auth").await?;
     logins.save(url, &token)?;
     terminal.line(&format!("Signed in to {url} as {} ({})", clean(&who.name), who.scope))?;
@@ -49,30 +50,4 @@ pub(crate) async fn run(setting: &Setting, args: cli::Login, terminal: &mut Term
         logins.path().display()
     );
     Ok(Outcome::Done)
-}
-
-/// The token: typed without echo, or the first line of standard input. `None` after Ctrl-C.
-async fn ask(signals: &mut Signals) -> Result<Option<String>> {
-    let is_asked = io::stdin().is_terminal();
-    if is_asked {
-        eprint!("Token: ");
-        io::stderr().flush().context("failed to write to the terminal")?;
-    }
-    // Ends before the command does, also after Ctrl-C: a terminal without echo is of no use to anybody.
-    let hidden = is_asked.then(Quiet::hide);
-    let mut lines = lines();
-    let line = tokio::select! {
-        line = lines.recv() => line.unwrap_or_default(),
-        () = signals.next() => return Ok(None),
-    };
-    drop(hidden);
-    if is_asked {
-        eprintln!();
-    }
-    let token = line.trim().to_owned();
-    if token.is_empty() {
-        let advice = "create one on the server with `warren tokens create NAME --admin`";
-        bail!(Advised::new("the token is empty", advice));
-    }
-    Ok(Some(token))
 }

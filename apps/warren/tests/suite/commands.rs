@@ -213,7 +213,7 @@ async fn doctor_works_without_a_server_and_says_what_is_missing() {
     assert_eq!((&codex["installed"], &codex["version"]), (&false.into(), &serde_json::Value::Null));
     let problems = found["problems"].as_array().expect("a list");
     assert!(
-        problems.iter().any(|problem| problem["hint"] == "set ANTHROPIC_API_KEY and restart `warren up`")
+        problems.iter().any(|problem| problem["hint"] == "store one with `warren keys set anthropic` or in the page under Settings, or set ANTHROPIC_API_KEY and restart `warren up`")
     );
 }
 

@@ -36,11 +36,11 @@ impl<'a> Wanted<'a> {
     /// the other.
     pub(super) fn endpoint(&self, model: &str) -> Option<&'a ModelEndpoint> {
         let find = |api: ModelApi| self.endpoints.iter().find(|endpoint| endpoint.api == api);
-        let (first, second) = match model.starts_with("claude") {
-            true => (ModelApi::Anthropic, ModelApi::OpenAiChat),
-            false => (ModelApi::OpenAiChat, ModelApi::Anthropic),
+        let second = match api_of(model) {
+            ModelApi::Anthropic => ModelApi::OpenAiChat,
+            _ => ModelApi::Anthropic,
         };
-        find(first).or_else(|| find(second))
+        find(api_of(model)).or_else(|| find(second))
     }
 
     /// The model as a message names it.
@@ -148,6 +148,11 @@ impl<'a> Wanted<'a> {
         }
         settings
     }
+}
+
+/// The API that has a model: Anthropic's has its own, chat completions all others.
+pub(super) fn api_of(model: &str) -> ModelApi {
+    if model.starts_with("claude") { ModelApi::Anthropic } else { ModelApi::OpenAiChat }
 }
 
 const HARMLESS: &[&str] =

@@ -1,6 +1,10 @@
 //! Who answers the agents, and what it costs.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use super::{MIB, invalid};
 use crate::{
@@ -26,6 +30,10 @@ pub struct Models {
     pub max_recorded_bytes_per_run: u64,
     /// The same for all recordings of a session that are kept.
     pub max_recorded_bytes_per_session: u64,
+    /// The file with the key that encrypts what is set for providers while the server runs.
+    pub key_file: PathBuf,
+    /// Addresses that are set while the server runs may use plain HTTP.
+    pub allow_http_base_url: bool,
     /// How long the demo model waits before each piece of an answer.
     pub demo_delay: Duration,
 }
@@ -39,6 +47,8 @@ pub struct Provider {
     pub api_key_env: String,
     /// What it knows us by.
     pub credentials: Credentials,
+    /// The key is that of a file, not of a variable.
+    pub has_key_file: bool,
     /// Patterns of the models that may be asked for; `None`: those that are known.
     pub allow: Option<Vec<String>>,
 }
@@ -127,6 +137,8 @@ pub(super) fn resolve(
         prices: prices.collect::<Result<_, ConfigError>>()?,
         max_recorded_bytes_per_run: bytes(raw.max_recorded_bytes_per_run, 256),
         max_recorded_bytes_per_session: bytes(raw.max_recorded_bytes_per_session, 1024),
+        key_file: directory.join(raw.key_file.unwrap_or_else(|| PathBuf::from("providers.key"))),
+        allow_http_base_url: raw.allow_http_base_url.unwrap_or(false),
         demo_delay: Duration::from_millis(raw.demo.delay_milliseconds.unwrap_or(4)),
     })
 }
@@ -178,7 +190,8 @@ fn provider(
         return Err(invalid(customs.base_url_key, base_url, "write a URL that begins with `https://`"));
     }
     let base_url = base_url.trim_end_matches('/').to_owned();
-    Ok(Provider { base_url, api_key_env, credentials, allow: raw.allow })
+    let has_key_file = raw.api_key_file.is_some();
+    Ok(Provider { base_url, api_key_env, credentials, has_key_file, allow: raw.allow })
 }
 
 fn read_key(key: &'static str, path: &Path) -> Result<Secret, ConfigError> {

@@ -110,6 +110,8 @@ max_bytes = '5MiB'
         claude-x = { input = 1.5, output = 2 }
         [models]
         max_recorded_bytes_per_run = '3MiB'
+        key_file = '/srv/providers.key'
+        allow_http_base_url = true
         max_recorded_bytes_per_session = '4MiB'
         [models.demo]
         delay_milliseconds = 0
@@ -183,6 +185,8 @@ models.openai_responses.allow = ["qwen3", "llama*"]
 models.prices = { "claude-x" = { input = 1.5, output = 2 } }
 models.max_recorded_bytes_per_run = "3MiB"
 models.max_recorded_bytes_per_session = "4MiB"
+models.key_file = "/srv/providers.key"
+models.allow_http_base_url = true
 models.demo.delay_milliseconds = 0"#;
 
 #[test]
@@ -370,6 +374,7 @@ fn every_provider_has_its_own_variables() {
         base_url: url.to_owned(),
         api_key_env: variable.to_owned(),
         credentials: Credentials::Key(Secret::new(key)),
+        has_key_file: false,
         allow: None,
     };
     assert_eq!(models.anthropic.credentials, Credentials::Missing);

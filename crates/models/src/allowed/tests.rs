@@ -143,3 +143,18 @@ fn name_of_a_refused_model_is_shown_short_and_on_one_line() {
     assert_eq!(shown("a\nb"), "a\\nb");
     assert_eq!(shown(&"x".repeat(1000)), format!("{}…", "x".repeat(64)));
 }
+
+#[test]
+fn what_a_session_may_choose_is_offered_unless_it_writes_no_text() {
+    let known = AllowedModels::default();
+    for model in ["claude-opus-4-5", "gpt-5-mini", "qwen3-coder", "openai/gpt-oss-120b"] {
+        assert!(known.offers(model), "{model}");
+    }
+    for model in
+        ["text-embedding-3-large", "whisper-1", "tts-1", "gpt-image-1", "gpt-4o-search-preview", "a b"]
+    {
+        assert!(!known.offers(model), "{model}");
+    }
+    let listed = AllowedModels::listed(["gpt-5*"]).expect("patterns");
+    assert_eq!([listed.offers("gpt-5-mini"), listed.offers("qwen3-coder")], [true, false]);
+}

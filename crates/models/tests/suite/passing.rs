@@ -186,13 +186,13 @@ async fn calls_of_one_connection_are_reported_in_their_order() {
     }
 }
 
-#[test]
-fn a_description_names_the_host_and_never_the_key() {
+#[tokio::test]
+async fn a_description_names_the_host_and_never_the_key() {
     let bench = Bench::new(Options {
         openai_responses: UpstreamOptions::Http { base_url: "http://10.0.0.1/v1".to_owned(), api_key: None },
         ..options("https://models.example.org:8443/anthropic/".to_owned())
     });
-    let described = bench.gateway.describe();
+    let described = bench.gateway.describe().await;
     assert!(!format!("{described:?}").contains(REAL_KEY));
     let summary =
         |format, target: &str, has_key| UpstreamSummary { format, target: target.to_owned(), has_key };

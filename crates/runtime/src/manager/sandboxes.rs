@@ -50,14 +50,18 @@ impl Sandboxes for SessionManager {
     async fn probe(&self) -> Value {
         let agents: Vec<_> =
             warren_agents::adapters().iter().map(|adapter| adapter.agent_type().to_string()).collect();
-        let models: Vec<_> = self.shared.parts.models.describe().into_iter().map(|upstream| {
+        let models: Vec<_> = self.shared.parts.models.describe().await.into_iter().map(|upstream| {
             json!({ "format": format!("{:?}", upstream.format), "target": upstream.target, "hasKey": upstream.has_key })
         }).collect();
         let programs = self.agent_list().await.into_iter().filter_map(|agent| agent.program).map(|program| {
             let version = program.installed.map(|(version, _)| version);
             json!({ "name": program.name, "installed": version.is_some(), "version": version })
         });
+        let warnings = self.shared.providers.advice().await;
+        let warnings: Vec<_> =
+            warnings.into_iter().map(|(problem, hint)| json!({ "problem": problem, "hint": hint })).collect();
         json!({
+            "warnings": warnings,
             "isolation": self.shared.parts.backend.probe().await,
             "agents": agents,
             "programs": programs.collect::<Vec<_>>(),

@@ -22,6 +22,7 @@ use crate::{
     admission::Admission,
     api::{Force, NewMessage, NewSession, Runs as _, SessionError, Sessions as _},
     options::{Directories, NoPrograms, Options, Parts, Shared},
+    providers::Providers,
     session::Request,
     workspaces::Workspaces,
 };
@@ -101,6 +102,8 @@ impl Database {
             tasks,
         };
         let options = change(Options::new(NodeId::from(name), own));
+        let providers =
+            Providers::new(options.providers.clone(), parts.store.providers.clone(), parts.env.clone());
         SessionManager::within(Arc::new(Shared {
             parts,
             options,
@@ -108,6 +111,7 @@ impl Database {
             directories: Directories::Stay,
             workspaces: Workspaces::default(),
             admission: Admission::new(usize::MAX),
+            providers,
         }))
     }
 

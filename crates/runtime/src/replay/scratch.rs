@@ -68,6 +68,7 @@ impl Scratch {
         let own = Shared {
             workspaces: Workspaces::default(),
             admission: Arc::clone(&shared.admission),
+            providers: shared.providers.clone(),
             parts: Parts {
                 store: store.clone(),
                 live: live.clone(),

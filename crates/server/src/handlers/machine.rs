@@ -67,7 +67,12 @@ pub(crate) async fn error_page(call: Call) -> Answer {
 pub(crate) async fn doctor(call: Call) -> Answer {
     match call.runtime().sandboxes().probe().await {
         Value::Object(mut found) => {
-            found.insert("warnings".to_owned(), json!(call.app().deps.options.advice));
+            let mut warnings = match found.remove("warnings") {
+                Some(Value::Array(warnings)) => warnings,
+                _ => Vec::new(),
+            };
+            warnings.extend(call.app().deps.options.advice.iter().map(|advice| json!(advice)));
+            found.insert("warnings".to_owned(), Value::Array(warnings));
             respond::ok(&Doctor(found))
         }
         other => respond::ok(&other),

@@ -113,7 +113,14 @@ async fn an_administrator_of_another_partition_does_not_change_the_whole_server(
     let tenant = server.token("another", "admin").await;
     let routes: Vec<_> = ROUTES.iter().filter(|route| route.access == Access::Operator).collect();
     let names: Vec<_> = routes.iter().map(|route| route.name).collect();
-    assert_eq!(names, [RouteName::AgentInstall, RouteName::AgentRemove], "what all partitions share");
+    let shared = [
+        RouteName::AgentInstall,
+        RouteName::AgentRemove,
+        RouteName::ProviderPut,
+        RouteName::ProviderRemove,
+        RouteName::ProviderTest,
+    ];
+    assert_eq!(names, shared, "what all partitions share");
     for route in routes {
         let reply = server.call(with_token(route, session, &tenant)).await;
         assert_eq!(

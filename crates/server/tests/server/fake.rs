@@ -20,10 +20,11 @@ use warren_domain::{
 use warren_env::Env;
 use warren_runtime::api::{
     AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, ArtifactRecords, Changes, Files, Follow,
-    Force, Imports, Knowledge, LogEntry, MessagePart, Messages, NewMessage, NewSession, Page, Previews,
-    Records, ReplayWhat, Replays, RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent,
-    SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter,
-    Transcripts, UsageQuery, UsageRow, VersionFiles, Versions,
+    Force, Imports, Knowledge, LogEntry, MessagePart, Messages, ModelCatalogue, ModelProviders, NewMessage,
+    NewSession, Page, Previews, ProviderSummary, ProviderTest, ProviderWish, Records, ReplayWhat, Replays,
+    RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError,
+    SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts, UsageQuery, UsageRow,
+    VersionFiles, Versions,
 };
 use warren_store::{Change, Commit, CommitError, EventLog, Live, SessionUpdate, Store};
 
@@ -131,6 +132,33 @@ impl Runtime for FakeRuntime {
     }
     fn replays(&self) -> &dyn Replays {
         self
+    }
+    fn providers(&self) -> &dyn ModelProviders {
+        self
+    }
+}
+
+/// No provider at all.
+#[async_trait]
+impl ModelProviders for FakeRuntime {
+    async fn provider_list(&self) -> Result<Vec<ProviderSummary>, SessionError> {
+        Ok(Vec::new())
+    }
+
+    async fn provider_set(&self, provider: &str, _: ProviderWish) -> Result<ProviderSummary, SessionError> {
+        Err(SessionError::NotFound { kind: "model provider", id: provider.to_owned() })
+    }
+
+    async fn provider_unset(&self, provider: &str) -> Result<(), SessionError> {
+        Err(SessionError::NotFound { kind: "model provider", id: provider.to_owned() })
+    }
+
+    async fn provider_test(&self, provider: &str) -> Result<ProviderTest, SessionError> {
+        Err(SessionError::NotFound { kind: "model provider", id: provider.to_owned() })
+    }
+
+    async fn model_list(&self) -> ModelCatalogue {
+        ModelCatalogue::default()
     }
 }
 

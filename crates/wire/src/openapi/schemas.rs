@@ -10,12 +10,12 @@ use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, BuildArtifactList,
     BuildFileListing, BuildLimit, BuildMessageList, BuildMessageSend, BuildSessionCreate, BuildSessionList,
     BuildUploaded, Doctor, EventPage, FileListing, Forced, Health, Interrupted, KnowledgeListing,
-    MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready, ReplayPage,
-    ReplayStart, RunItem, RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate,
-    SessionEnd, SessionFork, SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch,
-    SessionRestore, SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList,
-    TreeListing, Uploaded, UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage,
-    WhoAmI,
+    MessageAccepted, MessagePage, MessageSend, ModelList, Packet, PreviewLink, Problem, ProfileList,
+    ProviderItem, ProviderList, ProviderPut, ProviderTested, Ready, ReplayPage, ReplayStart, RunItem,
+    RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
+    SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
+    SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
+    Uploaded, UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
 /// The name and the schema of each type.
@@ -34,7 +34,8 @@ pub(super) fn all() -> BTreeMap<String, Value> {
         AgentList, AgentProfile, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList,
         BuildArtifactList, BuildFileListing, BuildLimit, BuildUploaded, BuildMessageList, BuildMessageSend, BuildSessionCreate,
         BuildSessionList, Doctor, Event, EventPage, FileListing, Forced, Health, Interrupted,
-        KnowledgeListing, MessageAccepted, MessagePage, MessageSend, Packet, PreviewLink, Problem, ProfileList, Ready,
+        KnowledgeListing, MessageAccepted, MessagePage, MessageSend, ModelList, Packet, PreviewLink, Problem, ProfileList, ProviderItem,
+        ProviderList, ProviderPut, ProviderTested, Ready,
         Replay, ReplayPage, ReplayStart, RunItem, RunPage, RunPatch, RuntimeSessionData, SandboxItem,
         SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
         SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,
