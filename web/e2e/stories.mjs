@@ -13,5 +13,6 @@ import { STORIES as cut } from "./stories/cut.mjs";
 import { STORIES as overlays } from "./stories/overlays.mjs";
 import { STORIES as earlier } from "./stories/earlier.mjs";
 import { STORIES as outside } from "./stories/outside.mjs";
+import { STORIES as keys } from "./stories/keys.mjs";
 
-export const STORIES = [...door, ...work, ...asking, ...typing, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays, ...earlier, ...outside];
+export const STORIES = [...door, ...work, ...asking, ...typing, ...outcome, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays, ...earlier, ...outside, ...keys];

@@ -1,11 +1,8 @@
 import { useWarrenClient, type SessionListItem } from "@warren/react";
-import { useId, useState } from "react";
-import { said } from "~/lib/problem";
+import { useState } from "react";
 import { AgentMark, agentName } from "~/ui/AgentMark";
-import { Button } from "~/ui/Button";
-import { Dialog } from "~/ui/Dialog";
 import { Icon } from "~/ui/Icon";
-import { doubtOf, modelsOf } from "./models";
+import { ModelDialog } from "./ModelDialog";
 
 type Props = { session: SessionListItem; model: string | undefined; mayChange: boolean };
 
@@ -14,10 +11,15 @@ const DEMO = "warren-demo-1";
 
 /** The model of a session, and how to choose another from the next message on. */
 export function ModelPicker({ session, model, mayChange }: Props) {
+  const client = useWarrenClient();
   const [open, setOpen] = useState(false);
   const chosen = (session.options as { model?: string } | undefined)?.model;
   // What answered counts more than what was asked for.
   const shown = model === DEMO ? DEMO : (chosen ?? model ?? "default");
+  const save = (id: string) => {
+    const { model: _old, ...rest } = (session.options ?? {}) as Record<string, unknown>;
+    return client.patchSession(session.sessionId, { options: { ...rest, ...(id ? { model: id } : {}) } });
+  };
   return (
     <>
       <span className="pick-agent hide-s"><AgentMark type={session.type} /><b>{agentName(session.type)}</b></span>
@@ -25,43 +27,13 @@ export function ModelPicker({ session, model, mayChange }: Props) {
         Model <span className="cut">{shown}</span>
         <Icon name="down" size="xs" />
       </button>
-      {open && <ModelDialog session={session} current={chosen ?? ""} used={model} onClose={() => setOpen(false)} />}
+      {open && (
+        <ModelDialog title="Model of this session" agent={session.type} current={chosen ?? ""} onChoose={({ id }) => save(id)} onClose={() => setOpen(false)}>
+          {agentName(session.type)} uses it from the next message on.
+          {model && model !== DEMO && !chosen ? ` The default is now ${model}.` : ""}
+          {model === DEMO && " The demo model answered last: where no API key is set, it answers whichever model you choose."}
+        </ModelDialog>
+      )}
     </>
-  );
-}
-
-type DialogProps = { session: SessionListItem; current: string; used: string | undefined; onClose: () => void };
-
-function ModelDialog({ session, current, used, onClose }: DialogProps) {
-  const client = useWarrenClient();
-  const list = useId();
-  const [model, setModel] = useState(current);
-  const [problem, setProblem] = useState<string | null>(null);
-  const doubt = doubtOf(model);
-  const save = () => {
-    const { model: _old, ...rest } = (session.options ?? {}) as Record<string, unknown>;
-    const options = { ...rest, ...(model.trim() ? { model: model.trim() } : {}) };
-    client.patchSession(session.sessionId, { options }).then(onClose, (error: unknown) => setProblem(said(error)));
-  };
-  return (
-    <Dialog label="Model" onClose={onClose}>
-      <form onSubmit={(event) => { event.preventDefault(); save(); }}>
-        <h2>Model of this session</h2>
-        <p className="sub">
-          {agentName(session.type)} uses it from the next message on. Leave empty for the agent’s default{used && used !== DEMO && !current ? ` (now ${used})` : ""}.
-          {used === DEMO && " No API key is set, so the demo model answers whichever model you choose."}
-        </p>
-        <div className="dlg-fields">
-          <label>Model<input className="inp-line mono" autoFocus spellCheck={false} list={list} placeholder="Agent’s default" value={model} aria-describedby={doubt ? `${list}-doubt` : undefined} onChange={(event) => setModel(event.target.value)} /></label>
-          <datalist id={list}>{modelsOf(session.type).map((name) => <option key={name} value={name} />)}</datalist>
-        </div>
-        {doubt && <p className="field-warn" id={`${list}-doubt`} role="status">{doubt}</p>}
-        {problem && <p className="dlg-bad" role="alert">{problem}</p>}
-        <div className="dlg-acts">
-          <Button look="line" onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="ink">Save</Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

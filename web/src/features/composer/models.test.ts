@@ -1,8 +1,41 @@
+import type { ModelItem } from "@warren/react";
 import { expect, it } from "vitest";
-import { doubtOf, modelsOf } from "./models";
+import { doubtOf, idOf, matchingModels, modelsFor, optionsFor, priceWords, windowWords } from "./models";
 
-it("doubts names of no known family and names with spaces", () => {
-  expect([...modelsOf("claude-code"), ...modelsOf("codex"), ...modelsOf("gemini-cli"), "openai/gpt-5", ""].map(doubtOf).filter(Boolean)).toEqual([]);
-  expect(doubtOf("gpt banana")).toMatch(/no spaces/);
-  expect(doubtOf("gpt-banana")).toMatch(/Not a model name/);
+const model = (id: string, more: Partial<ModelItem> = {}): ModelItem => ({ id, provider: "anthropic", agents: ["builtin"], ...more });
+const OPUS = model("claude-opus-4-5", { displayName: "Claude Opus 4.5", contextWindow: 200_000, price: { input: 5, output: 25, cacheRead: 0.5 } });
+const MINI = model("gpt-5-mini", { provider: "openai", agents: ["builtin", "codex"], price: { input: 0.25, output: 2, cacheRead: 0.025 } });
+const GPT = model("gpt-5", { provider: "openai", agents: ["codex"] });
+const ALL = [OPUS, MINI, GPT];
+
+it("offers an agent the models that it can use", () => {
+  expect(modelsFor("codex", ALL)).toEqual([MINI, GPT]);
+  expect(modelsFor("gemini-cli", ALL)).toEqual([]);
+});
+
+it("finds models by any words of their names and providers", () => {
+  expect(matchingModels(ALL, "OPUS 4.5")).toEqual([OPUS]);
+  expect(matchingModels(ALL, "openai")).toEqual([MINI, GPT]);
+  expect(matchingModels(ALL, "")).toEqual(ALL);
+  expect(matchingModels(ALL, "banana")).toEqual([]);
+});
+
+it("offers the agent’s own choice first, and a name that is not listed last", () => {
+  expect(optionsFor([OPUS], "")).toEqual([{ kind: "default" }, { kind: "listed", model: OPUS }]);
+  expect(optionsFor(ALL, "gpt-5")).toEqual([{ kind: "listed", model: GPT }, { kind: "listed", model: MINI }]);
+  expect(optionsFor(ALL, "gpt-5-m").map(idOf)).toEqual(["gpt-5-mini", "gpt-5-m"]);
+  expect(optionsFor(ALL, " qwen3 ")).toEqual([{ kind: "typed", id: "qwen3" }]);
+  expect(optionsFor(ALL, "two words")).toEqual([]);
+});
+
+it("says what a model costs and how much it can be told, as far as that is known", () => {
+  expect(ALL.map(priceWords)).toEqual(["$5 in, $25 out", "$0.25 in, $2 out", "price unknown"]);
+  expect(priceWords(model("demo", { price: { input: 0, output: 0, cacheRead: 0 } }))).toBe("free");
+  expect(ALL.map(windowWords)).toEqual(["200 k context", "", ""]);
+});
+
+it("doubts a name that nobody lists, once it cannot become one that is listed", () => {
+  expect(["", "gpt", "gpt-5", "opus 4.5"].map((name) => doubtOf(name, ALL))).toEqual([null, null, null, null]);
+  expect(doubtOf("gpt banana", ALL)).toMatch(/no spaces/);
+  expect(doubtOf("gpt-banana", ALL)).toMatch(/No provider lists/);
 });

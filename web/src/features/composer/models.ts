@@ -1,19 +1,49 @@
-/** Models by agent, as their makers name them. A start for typing, not a limit: the server says what it allows. Pure. */
+// Models to choose from: what the server lists, and what to say of a name that it does not list. Pure.
+import type { ModelItem } from "@warren/react";
+import { short } from "~/lib/format";
 
-const CLAUDE = ["claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5"];
-const GEMINI = ["gemini-3-pro-preview", "gemini-2.5-pro", "gemini-2.5-flash"];
-const OPENAI = ["gpt-5.2", "gpt-5.1-codex", "gpt-5-mini"];
+/** One line of the list: a model, the agent's own choice, or the name as it was typed. */
+export type ModelOption = { kind: "listed"; model: ModelItem } | { kind: "default" } | { kind: "typed"; id: string };
 
-const BY_AGENT: Record<string, readonly string[]> = { builtin: CLAUDE, "claude-code": CLAUDE, "gemini-cli": GEMINI, codex: OPENAI };
+/** The models that an agent can use. */
+export const modelsFor = (agent: string, models: readonly ModelItem[]): ModelItem[] => models.filter((model) => model.agents.includes(agent));
 
-/** What to offer for an agent. */
-export const modelsOf = (agent: string): readonly string[] => BY_AGENT[agent] ?? [...CLAUDE, ...OPENAI, ...GEMINI];
+/** Those that have every word of what was typed, whatever its case. */
+export function matchingModels(models: readonly ModelItem[], typed: string): ModelItem[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = (model: ModelItem) => `${model.id} ${model.displayName ?? ""} ${model.provider}`.toLowerCase();
+  return models.filter((model) => words.every((word) => text(model).includes(word)));
+}
 
-const FAMILIES = /(?:^|\/)(?:claude-(?:\d|opus|sonnet|haiku|instant)|gemini-\d|gpt-\d|o\d|codex-mini|warren-demo)/i;
+/** What can be chosen now. A name that is not in the list comes last: Enter takes what is meant more often. */
+export function optionsFor(models: readonly ModelItem[], typed: string): ModelOption[] {
+  const name = typed.trim();
+  const found = matchingModels(models, name).map((model): ModelOption => ({ kind: "listed", model }));
+  if (name === "") return [{ kind: "default" }, ...found];
+  const isListed = models.some((model) => model.id === name);
+  // A name that was typed whole is meant, though others have it in them.
+  if (isListed) return found.sort((one, other) => Number(idOf(other) === name) - Number(idOf(one) === name));
+  return /\s/.test(name) ? found : [...found, { kind: "typed", id: name }];
+}
+
+/** The name that a choice stands for; nothing for the agent's own. */
+export const idOf = (option: ModelOption): string => (option.kind === "listed" ? option.model.id : option.kind === "typed" ? option.id : "");
+
+const dollars = (usd: number): string => `$${usd < 1 ? String(Number(usd.toPrecision(2))) : String(Number(usd.toFixed(2)))}`;
+
+/** What a model costs, for a million tokens. */
+export function priceWords({ price }: ModelItem): string {
+  if (!price) return "price unknown";
+  return price.input === 0 && price.output === 0 ? "free" : `${dollars(price.input)} in, ${dollars(price.output)} out`;
+}
+
+/** How much a model can be told at once. */
+export const windowWords = ({ contextWindow }: ModelItem): string => (contextWindow ? `${short(contextWindow)} context` : "");
 
 /** Why a name may be wrong, or nothing. */
-export function doubtOf(name: string): string | null {
-  const model = name.trim();
-  if (model === "" || (FAMILIES.test(model) && !/\s/.test(model))) return null;
-  return /\s/.test(model) ? "Model names have no spaces." : "Not a model name that Warren knows. Runs fail if the provider does not have it.";
+export function doubtOf(typed: string, models: readonly ModelItem[]): string | null {
+  const name = typed.trim();
+  if (name === "" || models.some((model) => model.id === name)) return null;
+  if (/\s/.test(name)) return matchingModels(models, name).length ? null : "Model names have no spaces.";
+  return matchingModels(models, name).length ? null : "No provider lists this model for this agent. Runs fail if the provider does not have it.";
 }

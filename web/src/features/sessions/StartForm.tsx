@@ -1,10 +1,11 @@
 import { useResource, useWarrenClient } from "@warren/react";
-import { useRef, type KeyboardEvent } from "react";
+import { useRef, useState, type KeyboardEvent } from "react";
 import { cost } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Menu } from "~/ui/Menu";
 import { useGrow } from "../composer/Composer";
+import { ModelDialog } from "../composer/ModelDialog";
 import { Uploads, whatHolds } from "../composer/Uploads";
 import { useWindowDrop } from "../composer/useWindowDrop";
 import { profilesToStartWith } from "../settings/profile";
@@ -19,6 +20,7 @@ export function StartForm({ start, isFree }: { start: Start; isFree: boolean }) 
   const person = usePerson();
   const client = useWarrenClient();
   const profiles = useResource("profiles", client.profiles);
+  const [choosing, setChoosing] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   useGrow(field, start.text);
@@ -47,6 +49,15 @@ export function StartForm({ start, isFree }: { start: Start; isFree: boolean }) 
           Profile <span>{profile ?? "Default"}</span>
           <Icon name="down" size="xs" />
         </Menu>
+        <button type="button" className="pick" aria-haspopup="dialog" title="Choose the model" disabled={!agent} onClick={() => setChoosing(true)}>
+          Model <span className="cut">{start.model?.id || "default"}</span>
+          <Icon name="down" size="xs" />
+        </button>
+        {choosing && agent && (
+          <ModelDialog title="Model of the new session" agent={agent.name} current={start.model?.id ?? ""} onChoose={(model) => start.change({ model: model.id ? model : null })} onClose={() => setChoosing(false)}>
+            It can be changed for each later message.
+          </ModelDialog>
+        )}
         {!isFree && (
           <Menu label={`Budget ${budget === null ? "none" : cost(budget)}`} className="pick hide-s" items={BUDGETS.map((usd) => ({ label: usd === null ? "None" : cost(usd), checked: usd === budget, onChoose: () => start.change({ budget: usd }) }))}>
             Budget <span className="num">{budget === null ? "none" : cost(budget)}</span>

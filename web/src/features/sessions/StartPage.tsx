@@ -20,7 +20,9 @@ export function StartPage() {
   const start = useStart();
   usePageTitle("");
   const found = doctor.data && findingsOf(doctor.data);
-  const notice = found && start.agent ? demoNotice(start.agent.name, found) : null;
+  // A listed model of a provider is answered by that provider, whoever would answer the default.
+  const isReal = start.model?.model !== undefined && start.model.model.provider !== "demo";
+  const notice = found && start.agent && !isReal ? demoNotice(start.agent.name, found) : null;
   return (
     <>
       <header className="top">

@@ -4,15 +4,16 @@ import { awaitComposer } from "~/lib/focus";
 import { said } from "~/lib/problem";
 import { navigate, sessionPath } from "~/lib/router";
 import { agentName } from "~/ui/AgentMark";
+import type { Chosen } from "../composer/ModelDialog";
 import { contentOf } from "../composer/Composer";
 import { changeDraft, NEW_SESSION, useDraft } from "../composer/useDraft";
 import type { Attached } from "./attached";
 
 /** What was chosen for the next session. Kept while the page is open: whoever looks elsewhere finds it as it was. */
-type Choices = { agent: string; profile: string | null; budget: number | null; asks: boolean; name: string; files: readonly Attached[] };
+type Choices = { agent: string; model: Chosen | null; profile: string | null; budget: number | null; asks: boolean; name: string; files: readonly Attached[] };
 
 const AGENT = "warren.agent";
-const fresh = (): Choices => ({ agent: localStorage.getItem(AGENT) ?? "builtin", profile: null, budget: null, asks: false, name: "", files: [] });
+const fresh = (): Choices => ({ agent: localStorage.getItem(AGENT) ?? "builtin", model: null, profile: null, budget: null, asks: false, name: "", files: [] });
 
 let choices: Choices | null = null;
 const watchers = new Set<() => void>();
@@ -57,7 +58,7 @@ export function useStart() {
         agentProfileReference: chosen.profile ?? undefined,
         // Without a name the server takes one from the first message.
         name: chosen.name.trim() || undefined,
-        options: { budget: chosen.budget === null ? undefined : { costUsd: chosen.budget }, permissionMode: chosen.asks ? ("ask" as const) : undefined },
+        options: { model: chosen.model?.id || undefined, budget: chosen.budget === null ? undefined : { costUsd: chosen.budget }, permissionMode: chosen.asks ? ("ask" as const) : undefined },
       };
       // One that was made before its files could be uploaded is used again: nobody asked for two.
       const key = JSON.stringify(wish);
@@ -90,7 +91,8 @@ export function useStart() {
     isLoading: agents.state === "loading",
     unread: agents.state === "failed" ? agents.error : null,
     reread: agents.refresh,
-    chooseAgent: (name: string) => change({ agent: name }),
+    // Another agent may not have the model.
+    chooseAgent: (name: string) => change(name === read().agent ? {} : { agent: name, model: null }),
     setText: (next: string) => changeDraft(NEW_SESSION, (old) => ({ ...old, text: next })),
     setFiles: (next: (files: readonly Attached[]) => readonly Attached[]) => change({ files: next(read().files) }),
   };

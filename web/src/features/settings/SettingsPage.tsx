@@ -6,10 +6,11 @@ import { Segment } from "~/ui/Segment";
 import { usePageTitle } from "../shell/usePageTitle";
 import { usePerson } from "../shell/person";
 import { Burger } from "../shell/TopBar";
+import { KeysBox } from "./KeysBox";
 import { ProfilesBox } from "./ProfilesBox";
 import { TokensBox } from "./TokensBox";
 
-/** The person, the tokens, the profiles. */
+/** The person, the model providers, the tokens, the profiles. */
 export function SettingsPage() {
   const client = useWarrenClient();
   const person = usePerson();
@@ -37,6 +38,7 @@ export function SettingsPage() {
             </ul>
             {failed && <p className="dlg-bad m-3" role="alert">{failed}</p>}
           </div>
+          {person.scope === "admin" && <KeysBox />}
           {person.scope === "admin" && <TokensBox />}
           <ProfilesBox />
         </div>

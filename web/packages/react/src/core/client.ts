@@ -4,7 +4,7 @@ import type {
 } from "../wire/contract";
 import type {
   AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Block, Content, LogLine, MessageAccepted, MessagePage, MessageSend,
-  RunItem, RunPage, RuntimeSessionData, SandboxItem, SessionCreate, SessionListItem, SessionPage, SessionPatch, TokenCreate,
+  ModelList, ProviderItem, ProviderPut, ProviderTested, RunItem, RunPage, RuntimeSessionData, SandboxItem, SessionCreate, SessionListItem, SessionPage, SessionPatch, TokenCreate,
   TokenCreated, TokenItem, UsageReport, WhoAmI,
 } from "../wire/types";
 import { ListStore } from "./list";
@@ -80,6 +80,13 @@ export class WarrenClient {
   agents = () => this.json<{ agents: AgentItem[] }>("/api/agents");
   installAgent = (agent: string) => this.json<AgentItem>(`/api/agents/${id(agent)}`, { method: "POST" });
   removeAgent = (agent: string) => this.nothing(`/api/agents/${id(agent)}`, { method: "DELETE" });
+  /** Models to choose from, with price and context size. */
+  models = () => this.json<ModelList>("/api/models");
+  providers = () => this.json<{ providers: ProviderItem[] }>("/api/providers");
+  putProvider = (provider: string, body: ProviderPut) =>
+    this.json<ProviderItem>(`/api/providers/${id(provider)}`, { method: "PUT", body });
+  removeProvider = (provider: string) => this.nothing(`/api/providers/${id(provider)}`, { method: "DELETE" });
+  testProvider = (provider: string) => this.json<ProviderTested>(`/api/providers/${id(provider)}/test`, { method: "POST" });
   profiles = () => this.json<{ profiles: AgentProfile[] }>("/api/profiles");
   putProfile = (name: string, profile: AgentProfile) =>
     this.json<AgentProfile>(`/api/profiles/${id(name)}`, { method: "PUT", body: profile });

@@ -1195,6 +1195,57 @@ export interface components {
             /** @description What the answer says it used, and an estimate of what it does not say (`estimatedTokens`). */
             usage: components["schemas"]["Usage"];
         };
+        /** @description A model that can be chosen. */
+        ModelItem: {
+            /** @description The agents that can use it. */
+            agents: string[];
+            /**
+             * Format: int64
+             * @description How many tokens it can be told at once, if known.
+             */
+            contextWindow?: number | null;
+            /** @description Its name for people, if it has another one. */
+            displayName?: string | null;
+            /** @description The name to ask for it by. */
+            id: string;
+            price?: components["schemas"]["ModelPrice"] | null;
+            /** @description Whose it is; `demo` for the demo model, which answers where no key is set. */
+            provider: string;
+        };
+        /** @description The models that can be chosen. */
+        ModelList: {
+            /** @description By provider, then in the provider's order. */
+            models: components["schemas"]["ModelItem"][];
+            /** @description Providers that did not list their models. */
+            problems: components["schemas"]["ModelProblem"][];
+        };
+        /** @description US dollars for a million tokens. */
+        ModelPrice: {
+            /**
+             * Format: double
+             * @description Input that the provider's cache answered.
+             */
+            cacheRead: number;
+            /**
+             * Format: double
+             * @description Input that came from no cache.
+             */
+            input: number;
+            /**
+             * Format: double
+             * @description Output, thinking included.
+             */
+            output: number;
+        };
+        /** @description A provider that did not list its models. */
+        ModelProblem: {
+            /** @description What to do about it. */
+            hint?: string | null;
+            /** @description What happened. */
+            message: string;
+            /** @description Its name. */
+            provider: string;
+        };
         /** @description What to do when `baseVersion` is not the latest any more. */
         OnConflict: components["schemas"]["ConflictWord"] | components["schemas"]["ConflictRetry"];
         /** @description One packet. */
@@ -1347,6 +1398,70 @@ export interface components {
          * @description A group of sessions and workspaces.
          */
         ProjectId: string;
+        /** @description A model provider. Its key is never shown. */
+        ProviderItem: {
+            /** @description Where its API begins. */
+            baseUrl: string;
+            /** @description Whether there is a key. */
+            hasKey: boolean;
+            /** @description The demo model answers instead, because there is nothing to ask the provider with. */
+            isDemo: boolean;
+            /** @description Something was set here and counts before the configuration; it can be removed. */
+            isSet: boolean;
+            /** @description The last four characters of the key, if the key is long enough. */
+            keyEnding?: string | null;
+            keySource?: components["schemas"]["ProviderKeySource"] | null;
+            /** @description Its name for people. */
+            label: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Why what was set is not used. */
+            problem?: string | null;
+            /** @description The environment variable that the server takes a key from at its start. */
+            variable: string;
+        };
+        /**
+         * @description Where a provider's key comes from.
+         * @enum {string}
+         */
+        ProviderKeySource: "config" | "environment" | "page";
+        /** @description All model providers. */
+        ProviderList: {
+            /** @description All of them. */
+            providers: components["schemas"]["ProviderItem"][];
+        };
+        /**
+         * @description Sets the key and the base URL of a provider, whole: what is absent is not kept from before. So a key that was set is
+         *     never sent to another address than the one it was given for.
+         */
+        ProviderPut: {
+            /** @description The key. It is kept encrypted and not shown again. None is sent if absent. */
+            apiKey?: string | null;
+            /**
+             * @description Where the API begins; where the configuration says if absent. Plain HTTP is for this machine only, unless
+             *     `models.allow_http_base_url` allows it.
+             */
+            baseUrl?: string | null;
+        };
+        /**
+         * @description How the test of a provider went.
+         * @enum {string}
+         */
+        ProviderTestStatus: "ok" | "noKey" | "wrongKey" | "wrongUrl" | "unreachable" | "failed";
+        /** @description What a provider said when it was asked for its models. */
+        ProviderTested: {
+            /** @description What to do about it. */
+            hint?: string | null;
+            /** @description The same for people. */
+            message: string;
+            /**
+             * Format: int64
+             * @description How many models it offers that sandboxes may ask for.
+             */
+            models?: number | null;
+            /** @description How it went. */
+            status: components["schemas"]["ProviderTestStatus"];
+        };
         /** @description Whether the server can do its work. */
         Ready: {
             /** @description `ready`, or what is missing. */
