@@ -156,7 +156,7 @@ impl Providers {
     async fn seal(&self, key: &Secret, provider: &str, url: Option<&str>) -> Result<String, SessionError> {
         let Inner { options, env, .. } = &*self.inner;
         let sealing = self.key_file().read_or_make(env).map_err(|error| key_file_failed(&error))?;
-        for record in self.records().await?.iter().filter(|record| record.provider != provider) {
+        for record in &self.records().await? {
             let sealed = record.sealed_key.as_deref();
             let place = place(&record.provider, record.base_url.as_deref());
             if sealed.is_some_and(|sealed| sealing.open(sealed, &place) == Err(OpenSealError::OtherKey)) {

@@ -30,21 +30,26 @@ impl Providers {
             }
         });
         let mut catalogue = ModelCatalogue::default();
-        let mut scripted = Vec::new();
+        let mut scripted: Vec<String> = Vec::new();
         for (provider, offer) in all.iter().zip(join_all(asked).await) {
             match offer {
-                Ok(Offer::Demo) => scripted.extend(agents(provider, demo::MODEL)),
+                Ok(Offer::Demo) => {
+                    let others = agents(provider, demo::MODEL).into_iter();
+                    let others: Vec<_> = others.filter(|agent| !scripted.contains(agent)).collect();
+                    scripted.extend(others);
+                }
                 Ok(Offer::Models(models)) => {
                     let models = models.into_iter().map(|model| priced(provider, model, gateway));
                     // One that no agent can ask for is not worth showing.
                     catalogue.models.extend(models.filter(|model| !model.agents.is_empty()));
                 }
                 Err(error) => {
-                    catalogue.problems.push((
-                        provider.name.clone(),
-                        error.to_string(),
-                        hint(provider, &error),
-                    ));
+                    // Whoever may see sessions reads this, and where a provider is is for administrators.
+                    let hint = format!(
+                        "an administrator can find out more with `warren keys test {}`",
+                        provider.name
+                    );
+                    catalogue.problems.push((provider.name.clone(), error.to_string(), Some(hint)));
                 }
             }
         }
@@ -105,7 +110,7 @@ fn tested(provider: &ConfiguredProvider, offer: Result<Offer, OfferError>) -> Pr
     let hint = match &offer {
         Ok(Offer::Demo) => Some("set a key".to_owned()),
         Ok(Offer::Models(_)) => None,
-        Err(error) => hint(provider, error),
+        Err(error) => Some(hint(provider, error)),
     };
     ProviderTest { status, models, message, hint }
 }
@@ -119,13 +124,13 @@ fn status_of(error: &OfferError) -> TestStatus {
     }
 }
 
-fn hint(provider: &ConfiguredProvider, error: &OfferError) -> Option<String> {
-    Some(match error {
+fn hint(provider: &ConfiguredProvider, error: &OfferError) -> String {
+    match error {
         OfferError::WrongKey(_) => "check the key in the provider's console, and set it again".to_owned(),
         OfferError::Unreachable(_) => "check the base URL, and the server's way to the internet".to_owned(),
         OfferError::WrongUrl(_) => {
             format!("check the base URL; by default it is `{}`", provider.base_url)
         }
         OfferError::Failed(_) => "try again later".to_owned(),
-    })
+    }
 }

@@ -113,14 +113,30 @@ async fn server_with_another_key_file_says_so_and_does_not_make_keys_that_the_fi
     let (first, second) = (shelf.server("first.key"), shelf.server("second.key"));
     first.set("one", wish(Some(KEY), None)).await.expect("it is set");
     assert_eq!(second.current().await, Some(Vec::new()));
-    let refused = second.set("two", wish(Some(KEY), None)).await.expect_err("another key file");
-    assert_eq!(refused.code(), ErrorCode::Conflict, "{refused}");
+    for provider in ["one", "two"] {
+        let refused = second.set(provider, wish(Some(KEY), None)).await.expect_err("another key file");
+        assert_eq!(refused.code(), ErrorCode::Conflict, "{refused}");
+    }
     let advice = second.advice().await;
     assert!(advice.iter().any(|(problem, _)| problem.contains("not used")), "{advice:?}");
     // Its file is put right while it runs.
     std::fs::copy(shelf.directory.path().join("first.key"), shelf.directory.path().join("second.key"))
         .expect("copied");
     assert_eq!(second.current().await, first.current().await);
+}
+
+#[tokio::test]
+async fn after_the_key_file_was_lost_keys_are_set_again_once_the_old_ones_are_removed() {
+    let shelf = Shelf::new().await;
+    let server = shelf.server("k");
+    server.set("one", wish(Some(KEY), None)).await.expect("it is set");
+    std::fs::remove_file(shelf.directory.path().join("k")).expect("lost");
+    let again = shelf.server("k");
+    let refused = again.set("one", wish(Some(KEY), None)).await.expect_err("the old one is there");
+    assert_eq!(refused.code(), ErrorCode::Conflict, "{refused}");
+    again.unset("one").await.expect("it is removed");
+    again.set("one", wish(Some(KEY), None)).await.expect("it is set");
+    assert_eq!(again.current().await, Some(vec![(Format::Anthropic, http("https://one.test", Some(KEY)))]));
 }
 
 #[tokio::test]
