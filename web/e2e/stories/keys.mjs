@@ -30,7 +30,7 @@ async function tellWith({ server, visit, pictures, models }) {
   await box.getByText("none: the demo model answers").first().waitFor();
 
   // A wrong key is told as such.
-  await box.getByRole("button", { name: "Add the key of Anthropic" }).click();
+  await box.getByRole("button", { name: "Add key of Anthropic" }).click();
   const form = page.getByRole("dialog", { name: "Add the key of Anthropic" });
   await form.getByLabel("API key").fill("sk-story-wrong-0000000");
   await form.getByLabel("Base URL").fill("http://10.0.0.1");

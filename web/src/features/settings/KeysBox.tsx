@@ -71,7 +71,7 @@ function Row({ provider, test, onTest, onOpen }: RowProps) {
       </td>
       <td>
         <span className="acts">
-          <Button aria-label={`${provider.hasKey ? "Replace" : "Add"} the key of ${label}`} onClick={() => onOpen("form")}>{provider.hasKey ? "Replace" : "Add key"}</Button>
+          <Button aria-label={`${provider.hasKey ? "Replace the key" : "Add key"} of ${label}`} onClick={() => onOpen("form")}>{provider.hasKey ? "Replace" : "Add key"}</Button>
           <Button aria-label={`Test ${label}`} disabled={test === "testing"} onClick={onTest}>Test</Button>
           {provider.isSet && <Button aria-label={`Remove the key of ${label}`} onClick={() => onOpen("remove")}>Remove</Button>}
         </span>
