@@ -5,6 +5,7 @@
 //! the same name everywhere.
 //! Of a profile it has no place for `tools`; npm and pip packages of skills are not installed.
 
+mod adopt;
 mod ask;
 mod calls;
 mod codec;
@@ -87,7 +88,11 @@ impl Adapter for Codex {
 
     fn adopt(&self, _session: SessionId, main: &[u8]) -> Adopted {
         let state = rollout::thread(main).map(|thread| json!({"threadId": thread}));
-        Adopted { main: main.to_vec(), state }
+        Adopted { main: adopt::with_own_provider(main), state }
+    }
+
+    fn adopt_subagent(&self, transcript: Vec<u8>) -> Vec<u8> {
+        adopt::with_own_provider(&transcript)
     }
 
     fn wrote(&self, object: &Map<String, Value>) -> bool {

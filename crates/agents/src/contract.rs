@@ -67,6 +67,11 @@ pub trait Adapter: Send + Sync {
         Adopted { main: main.to_vec(), state: None }
     }
 
+    /// The same for the transcript of one of its subagents.
+    fn adopt_subagent(&self, transcript: Vec<u8>) -> Vec<u8> {
+        transcript
+    }
+
     /// Blocks from saved transcripts, without a sandbox. `subagents` are pairs of id and file content, in any order.
     fn parse(&self, main: &[u8], subagents: &[(String, Vec<u8>)]) -> Parsed;
 }

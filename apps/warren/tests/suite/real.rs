@@ -623,6 +623,40 @@ async fn an_imported_transcript_goes_on_with_its_own_agent() {
 }
 
 #[tokio::test]
+async fn codex_rollout_of_another_installation_goes_on() {
+    let server = server(&["codex"]).await;
+    let client = server.admin();
+    let goes_on = async |rollout: String| {
+        let body = json!({"type": "codex", "name": "imported", "transcript": rollout});
+        let made = client.post("/api/import", &body).await.expect(StatusCode::CREATED);
+        let imported: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+        let events = client.run(imported, "what word did I tell you?").await;
+        assert_ends("codex", &events, "run_completed");
+        text_of(&events)
+    };
+    let first = session(&client, "codex", json!({})).await;
+    client.run(first, "remember the word marzipan").await;
+    let own = client.get(&format!("/api/sessions/{first}/transcript")).await.body;
+    let own = own.as_str().expect("lines").to_owned();
+    client.delete(&format!("/api/sessions/{first}")).await;
+    assert!(own.contains(r#""model_provider":"warren""#), "{own}");
+    for provider in ["openai", "my-company"] {
+        let theirs =
+            own.replace(r#""model_provider":"warren""#, &format!(r#""model_provider":"{provider}""#));
+        let theirs = theirs
+            .replace(r#""model_provider_id":"warren""#, &format!(r#""model_provider_id":"{provider}""#));
+        let said = goes_on(theirs).await;
+        assert!(said.contains("marzipan"), "{provider}: {said}");
+    }
+    // Recorded without Warren, by an old version and by the current one.
+    for recording in ["app-0.80.0-tool", "app-resume"] {
+        let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/agents/fixtures/codex");
+        let rollout = std::fs::read_to_string(format!("{fixtures}/{recording}/rollout.jsonl"));
+        goes_on(rollout.expect("a recording")).await;
+    }
+}
+
+#[tokio::test]
 async fn no_key_and_no_token_is_anywhere_in_any_agents_sandbox() {
     const KEY: &str = "sk-0123456789-never-inside";
     let upstream = super::sandbox::demo_upstream().await;

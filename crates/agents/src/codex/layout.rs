@@ -14,6 +14,9 @@ use crate::{
 /// The home of everything Codex keeps, beneath the agent's home.
 pub(super) const HOME: &str = ".codex";
 
+/// The model provider of every thread: the gateway behind the sandbox's loopback.
+pub(super) const PROVIDER: &str = "warren";
+
 /// Holds the placeholder that stands for the key.
 pub(super) const KEY_VARIABLE: &str = "WARREN_MODEL_KEY";
 
@@ -46,7 +49,7 @@ fn config(request: &LayoutRequest<'_>) -> String {
         PermissionMode::Ask => "on-request",
     };
     for (key, value) in [
-        ("model_provider", "warren"),
+        ("model_provider", PROVIDER),
         ("model_reasoning_summary", "auto"),
         ("approval_policy", policy),
         ("sandbox_mode", "danger-full-access"),
@@ -87,7 +90,7 @@ fn provider(toml: &mut String, request: &LayoutRequest<'_>) {
         ("requires_openai_auth", "false".to_owned()),
         ("supports_websockets", "false".to_owned()),
     ];
-    table(toml, &["model_providers", "warren"], &fields);
+    table(toml, &["model_providers", PROVIDER], &fields);
 }
 
 /// Codex adds `/responses` to the base, which must hold the API's version.

@@ -43,7 +43,8 @@ fn read(
     let Transcripts { main, subagents } = transcripts;
     let blocks = SpooledBlocks::of(&adapter.parse(&main, &subagents).conversations, directory)?;
     let adopted = adapter.adopt(session, &main);
-    let files = subagents.into_iter().map(|(id, content)| (TranscriptName::Subagent(id).stored(), content));
+    let subagent = |(id, content)| (TranscriptName::Subagent(id).stored(), adapter.adopt_subagent(content));
+    let files = subagents.into_iter().map(subagent);
     let main = (TranscriptName::Main.stored(), adopted.main);
     let files = std::iter::once(main).chain(files).map(|(name, content)| (name, Bytes::from(content)));
     let origin = Origin { cause: VersionCause::Import, version: None, listed: BTreeMap::new() };

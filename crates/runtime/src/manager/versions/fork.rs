@@ -230,14 +230,19 @@ fn adopted(
         }
         if name == STATE {
             state = state.or_else(|| serde_json::from_slice(&content).ok());
-        } else if TranscriptName::of_stored(&name) == TranscriptName::Main {
-            let adopted = adapter.adopt(session, &content);
-            // What the transcript itself says counts more than what was remembered beside it.
-            state = adopted.state.or(state);
-            files.push((name, Bytes::from(adopted.main)));
-        } else {
-            files.push((name, content));
+            continue;
         }
+        let content = match TranscriptName::of_stored(&name) {
+            TranscriptName::Main => {
+                let adopted = adapter.adopt(session, &content);
+                // What the transcript itself says counts more than what was remembered beside it.
+                state = adopted.state.or(state);
+                Bytes::from(adopted.main)
+            }
+            TranscriptName::Subagent(_) => Bytes::from(adapter.adopt_subagent(content.into())),
+            TranscriptName::Other(_) => content,
+        };
+        files.push((name, content));
     }
     (files, state)
 }
