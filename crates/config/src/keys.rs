@@ -434,6 +434,12 @@ pub const KEYS: &[Key] = &[
          machine it always may. The key and all that is said to models would go over the network unencrypted.",
     ),
     key(
+        "models.provider_tools",
+        Kind::Boolean,
+        "Whether all sessions may use tools that a model's provider runs: web search, web fetch, code execution. Otherwise only \
+         those may whose profile has `providerTools`. Such tools cost extra, and what is searched for leaves the server.",
+    ),
+    key(
         "models.demo.delay_milliseconds",
         Kind::Integer,
         "How long the demo model waits before each piece of an answer.",

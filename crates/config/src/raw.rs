@@ -161,6 +161,7 @@ raw! {
         max_recorded_bytes_per_session: Option<Bytes>,
         key_file: Option<PathBuf>,
         allow_http_base_url: Option<bool>,
+        provider_tools: Option<bool>,
         demo: RawDemo,
     }
 }

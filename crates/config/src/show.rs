@@ -92,6 +92,7 @@ fn models(config: &Config) -> Vec<(&'static str, String)> {
         ("models.max_recorded_bytes_per_session", quoted(Bytes(models.max_recorded_bytes_per_session))),
         ("models.key_file", path(&models.key_file)),
         ("models.allow_http_base_url", models.allow_http_base_url.to_string()),
+        ("models.provider_tools", models.provider_tools.to_string()),
         ("models.demo.delay_milliseconds", models.demo_delay.as_millis().to_string()),
     ]
 }

@@ -55,6 +55,9 @@ pub struct AgentProfile {
     /// Hosts the agent may reach: `example.com`, `*.example.com`, each perhaps with a port. Nothing else leaves a sandbox.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub egress_allow: Vec<String>,
+    /// Whether the agent may use tools that the model's provider runs, such as web search. They cost extra.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub provider_tools: bool,
     /// Files a new workspace starts with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub default_workspace_files: Vec<WorkspaceTemplateFile>,
@@ -167,6 +170,7 @@ impl AgentProfile {
             external_mcps: Vec::new(),
             environment_variables: BTreeMap::new(),
             egress_allow: Vec::new(),
+            provider_tools: false,
             default_workspace_files: Vec::new(),
             command: None,
             model: None,

@@ -262,6 +262,7 @@ pub(crate) fn runtime(
             per_run: config.models.max_recorded_bytes_per_run,
             per_session: config.models.max_recorded_bytes_per_session,
         },
+        provider_tools: config.models.provider_tools,
         previews: previews(config, listen),
         knowledge: Some(KnowledgeOptions {
             base: config.knowledge.base.clone(),

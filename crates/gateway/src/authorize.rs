@@ -81,6 +81,9 @@ pub enum Denied {
     /// A project's token cannot let sandboxes reach more.
     #[error("only an administrator's token may add to `egressAllow`")]
     WiderEgress,
+    /// A project's token cannot grant what costs extra.
+    #[error("only an administrator's token may set `providerTools`")]
+    ProviderTools,
     /// Only operators may.
     #[error("only an operator's token may change what the whole server shares")]
     NotOperator,
@@ -92,9 +95,11 @@ impl Denied {
     pub fn code(self) -> ErrorCode {
         match self {
             Denied::NotFound => ErrorCode::NotFound,
-            Denied::ReadOnly | Denied::NotAdmin | Denied::WiderEgress | Denied::NotOperator => {
-                ErrorCode::Forbidden
-            }
+            Denied::ReadOnly
+            | Denied::NotAdmin
+            | Denied::WiderEgress
+            | Denied::ProviderTools
+            | Denied::NotOperator => ErrorCode::Forbidden,
         }
     }
 
@@ -107,6 +112,9 @@ impl Denied {
             ),
             Denied::WiderEgress => {
                 Some("leave the new rules out, or ask an administrator to save the profile with them")
+            }
+            Denied::ProviderTools => {
+                Some("leave `providerTools` out, or ask an administrator to save the profile with it")
             }
             Denied::NotFound | Denied::ReadOnly | Denied::NotAdmin => None,
         }

@@ -76,7 +76,8 @@ impl Gateway {
     ///
     /// # Errors
     /// When the identity may not write there, a field cannot be used, or nothing is stored for what is to be kept. A project's
-    /// token may take egress rules away and never add one: what sandboxes reach is for administrators to say.
+    /// token may take egress rules and provider tools away and never add them: what sandboxes reach and what costs extra is
+    /// for administrators to say.
     pub async fn profile_put(
         &self,
         identity: &Identity,
@@ -89,8 +90,8 @@ impl Gateway {
         // Of the same owner only: what is stored for the partition must not be copied into a project.
         let stored = records.profile(&identity.partition, project_id, &profile.id).await;
         let stored = stored.map_err(RequestError::Backend)?;
-        if identity.scope.project().is_some() && reaches_more(&profile, stored.as_ref()) {
-            return Err(Denied::WiderEgress.into());
+        if identity.scope.project().is_some() {
+            check_grants(&profile, stored.as_ref())?;
         }
         let profile = secrets::restored(profile, stored.as_ref())?;
         records.put_profile(&identity.partition, &profile).await.map_err(RequestError::Backend)?;
@@ -169,10 +170,16 @@ impl Gateway {
     }
 }
 
-/// Whether a profile has egress rules that the stored one does not have.
-fn reaches_more(profile: &AgentProfile, stored: Option<&AgentProfile>) -> bool {
+/// Refuses a profile that grants more than the stored one.
+fn check_grants(profile: &AgentProfile, stored: Option<&AgentProfile>) -> Result<(), Denied> {
     let allowed = stored.map_or(&[][..], |stored| &stored.egress_allow);
-    profile.egress_allow.iter().any(|rule| !allowed.contains(rule))
+    if profile.egress_allow.iter().any(|rule| !allowed.contains(rule)) {
+        return Err(Denied::WiderEgress);
+    }
+    if profile.provider_tools && !stored.is_some_and(|stored| stored.provider_tools) {
+        return Err(Denied::ProviderTools);
+    }
+    Ok(())
 }
 
 /// No profile has another name, and not every database can be asked for one.

@@ -115,9 +115,11 @@ impl Gateway {
         let target = Target::Project { partition: &project.partition, project: project.project_id };
         authorize(identity, action, target).map_err(|denied| match denied {
             Denied::NotFound => not_found(),
-            Denied::ReadOnly | Denied::NotAdmin | Denied::WiderEgress | Denied::NotOperator => {
-                RequestError::Denied(denied)
-            }
+            Denied::ReadOnly
+            | Denied::NotAdmin
+            | Denied::WiderEgress
+            | Denied::ProviderTools
+            | Denied::NotOperator => RequestError::Denied(denied),
         })?;
         Ok(project)
     }

@@ -220,7 +220,7 @@ impl Call {
         if let Some(model) = self.answerer.as_deref().or(metered.model.as_deref()) {
             model.clone_into(&mut called.model);
         }
-        let told_cost = self.books.prices.cost(&called.model, &metered);
+        let told_cost = self.books.prices.cost(&called.model, &metered) + metered.tools_usd;
         called.usage = Usage { cost_usd: told_cost, ..metered.usage };
         called.usage.model = (!called.model.is_empty()).then(|| called.model.clone());
         let untold = self.untold(called, ending, answered);

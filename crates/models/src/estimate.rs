@@ -3,6 +3,7 @@
 use crate::{
     Charge, Feature, Price, Quote,
     format::{Inspected, Media},
+    price::provider_tools,
 };
 
 /// What one call may use at most.
@@ -11,6 +12,8 @@ pub(crate) struct Estimate {
     input_tokens: u64,
     max_output_tokens: u64,
     price: Option<Price>,
+    /// US dollars for tools that the provider runs.
+    tools_usd: f64,
     streamed: bool,
 }
 
@@ -50,8 +53,12 @@ impl Estimate {
         // What is granted is paid for at most at this rate; the price table knows only the standard one.
         let dearer = inspected.features.contains(&Feature::DearerService);
         let price = price.map(|price| if dearer { price.times(DEAREST_SERVICE) } else { price });
+        // What a provider's tools find is input too.
+        let uses_tools = inspected.features.contains(&Feature::ServerTools);
+        let (tools_usd, found) = if uses_tools { provider_tools() } else { (0.0, 0) };
         Self {
-            input_tokens: input_tokens(body, inspected.media),
+            input_tokens: input_tokens(body, inspected.media) + found,
+            tools_usd: if price.is_some_and(|price| price.is_free()) { 0.0 } else { tools_usd },
             max_output_tokens: inspected.max_output_tokens.unwrap_or_else(longest_of_all),
             price,
             streamed: inspected.streamed,
@@ -93,7 +100,9 @@ impl Estimate {
     }
 
     fn charge(&self, input: u64, output: u64) -> Charge {
-        let cost_usd = self.price.map_or(0.0, |price| price.most(input, output));
+        // Counted once, with the input of the call.
+        let tools_usd = if input > 0 { self.tools_usd } else { 0.0 };
+        let cost_usd = self.price.map_or(0.0, |price| price.most(input, output)) + tools_usd;
         Charge { cost_usd, tokens: input.saturating_add(output) }
     }
 }

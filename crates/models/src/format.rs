@@ -130,6 +130,8 @@ pub(crate) struct Metered {
     pub(crate) usage: Usage,
     /// Those of the cache's writes that are kept for long, which cost more.
     pub(crate) long_cache_write_tokens: u64,
+    /// US dollars for tools that the provider ran, beside the tokens.
+    pub(crate) tools_usd: f64,
     /// Which model answered, if the answer tells.
     pub(crate) model: Option<String>,
 }

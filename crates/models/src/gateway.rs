@@ -345,7 +345,13 @@ fn check_granted(caller: &dyn Caller, features: &[Feature]) -> Result<(), Refusa
             "services that cost more than the standard one, such as priority or fast mode, are"
         }
     };
-    Err(Refusal::new(RefusalKind::NotGranted, format!("{what} not granted to this run")))
+    let hint = match missing {
+        Feature::ServerTools => {
+            "\nhint: an administrator can grant them by `providerTools` of the profile, or by `models.provider_tools`"
+        }
+        _ => "",
+    };
+    Err(Refusal::new(RefusalKind::NotGranted, format!("{what} not granted to this run{hint}")))
 }
 
 fn unreadable(error: BodyError, limit: usize) -> Refusal {

@@ -54,6 +54,11 @@ impl Price {
         }
     }
 
+    /// Whether nothing is paid, as with the demo model.
+    pub(crate) fn is_free(&self) -> bool {
+        self.input <= 0.0 && self.output <= 0.0
+    }
+
     /// What so many tokens cost at most, whatever a cache does.
     pub(crate) fn most(&self, input: u64, output: u64) -> f64 {
         let dearest =
@@ -189,6 +194,30 @@ const OPENAI: &[(&str, Price)] = &[
     ("gpt", Price::with_cache(5.0, 30.0, 0.5)),
 ];
 
+/// US dollars that Anthropic and OpenAI charge for a web search, beside the tokens of what was found.
+const WEB_SEARCH_USD: f64 = 0.01;
+/// US dollars that Google charges for a prompt that it answered with a search.
+const GROUNDED_PROMPT_USD: f64 = 0.035;
+/// So many searches are set aside for a call that may search. Claude Code allows eight.
+const MAX_SEARCHES: u64 = 10;
+/// Tokens of input that a search brings along, at most.
+const TOKENS_PER_SEARCH: u64 = 5_000;
+
+/// What so many searches of the web cost.
+pub(crate) fn web_searches(count: Option<u64>) -> f64 {
+    to_f64(count.unwrap_or_default()) * WEB_SEARCH_USD
+}
+
+/// What it costs that a prompt was answered with a search of Google's.
+pub(crate) fn grounded_prompt(is_grounded: bool) -> f64 {
+    if is_grounded { GROUNDED_PROMPT_USD } else { 0.0 }
+}
+
+/// What the tools of a provider may use in one call: US dollars, and tokens of input.
+pub(crate) fn provider_tools() -> (f64, u64) {
+    (web_searches(Some(MAX_SEARCHES)).max(GROUNDED_PROMPT_USD), MAX_SEARCHES * TOKENS_PER_SEARCH)
+}
+
 #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
 fn to_f64(tokens: u64) -> f64 {
     tokens as f64
@@ -234,7 +263,8 @@ mod tests {
             cache_write_tokens: 3_000_000,
             ..Usage::default()
         };
-        let metered = Metered { usage: usage.totalled(), long_cache_write_tokens: 1_000_000, model: None };
+        let metered =
+            Metered { usage: usage.totalled(), long_cache_write_tokens: 1_000_000, ..Metered::default() };
         let price = Price {
             input: 1.0,
             output: 10.0,

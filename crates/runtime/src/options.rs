@@ -67,6 +67,8 @@ pub struct Options {
     pub retention: Retention,
     /// How much is recorded of what was said to models.
     pub recording_limits: RecordingLimits,
+    /// Whether all sessions may use tools that models' providers run; otherwise their profiles say.
+    pub provider_tools: bool,
     /// How long logs may become.
     pub log_limits: LogLimits,
     /// Names of directories that no version has in it.
@@ -173,6 +175,7 @@ impl Options {
             approvals: Duration::from_secs(24 * 3600),
             retention: Retention::default(),
             recording_limits: RecordingLimits::default(),
+            provider_tools: false,
             log_limits: LogLimits::default(),
             previews: None,
             knowledge: None,

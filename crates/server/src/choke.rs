@@ -340,9 +340,11 @@ async fn check_session(
     let action = action(app, route.access).unwrap_or(Action::AdminWrite);
     authorize(&caller.identity, action, target).map_err(|denied| match denied {
         Denied::NotFound => not_found(),
-        Denied::ReadOnly | Denied::NotAdmin | Denied::WiderEgress | Denied::NotOperator => {
-            Failure::from(denied)
-        }
+        Denied::ReadOnly
+        | Denied::NotAdmin
+        | Denied::WiderEgress
+        | Denied::ProviderTools
+        | Denied::NotOperator => Failure::from(denied),
     })
 }
 

@@ -33,6 +33,10 @@ pub(super) fn launch(agent: &AgentType, request: &LaunchRequest<'_>) -> Result<L
     if let Some(tools) = tools(request.profile) {
         option("--tools", tools);
     }
+    if !request.profile.provider_tools {
+        // The provider would search, and the gateway refuses that: so the model is not offered it.
+        option("--disallowedTools", "WebSearch".to_owned());
+    }
     let env = env(request, &endpoint.base_url, &endpoint.placeholder_key);
     Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
 }
@@ -58,7 +62,13 @@ const ALWAYS: &[&str] = &[
     "--replay-user-messages",
     "--forward-subagent-text",
     "--strict-mcp-config",
+    "--settings",
+    SETTINGS,
 ];
+
+/// Before it gets a page Claude Code asks its maker whether the host is known to be bad, which does not leave the sandbox.
+/// Egress rules decide here.
+const SETTINGS: &str = r#"{"skipWebFetchPreflight":true}"#;
 
 /// The built-in tools that may be used; those of MCP servers are there with their server. Skills and subagents that
 /// the profile brings are used through tools of their own.

@@ -106,7 +106,9 @@ fn a_launch_drives_it_over_stdin_and_lets_it_act() {
             "/bin/sh -c rm -f \"$0\"; exec \"$@\" /home/agent/.claude/projects/-workspace/{SESSION}.jsonl \
              /agents/claude-code/claude -p --input-format stream-json --output-format stream-json --verbose \
              --include-partial-messages --replay-user-messages --forward-subagent-text --strict-mcp-config \
-             --session-id {SESSION} --permission-mode bypassPermissions --model of-profile"
+             --settings {{\"skipWebFetchPreflight\":true}} \
+             --session-id {SESSION} --permission-mode bypassPermissions --model of-profile \
+             --disallowedTools WebSearch"
         )
     );
     let env: Vec<String> = launch.env.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -142,7 +144,7 @@ fn launch_that_asks_takes_no_leave_from_the_state_of_an_earlier_release() {
         })
     });
     let argv = launch.expect("all is there").argv;
-    let after = argv.iter().position(|word| word == "--strict-mcp-config").expect("it is there") + 1;
+    let after = argv.iter().position(|word| word == "--settings").expect("it is there") + 2;
     assert_eq!(
         argv[after..],
         [
@@ -156,8 +158,17 @@ fn launch_that_asks_takes_no_leave_from_the_state_of_an_earlier_release() {
             "/instructions/mcp.json",
             "--tools",
             "Bash,Read",
+            "--disallowedTools",
+            "WebSearch",
         ]
     );
+}
+
+#[test]
+fn web_search_is_offered_only_where_it_is_granted() {
+    let granted = AgentProfile { provider_tools: true, ..profile() };
+    let launch = with_request(&granted, |request| ClaudeCode.launch(&request)).expect("all is there");
+    assert!(!launch.argv.iter().any(|word| word == "--disallowedTools"), "{:?}", launch.argv);
 }
 
 #[test]

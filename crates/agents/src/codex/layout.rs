@@ -53,7 +53,7 @@ fn config(request: &LayoutRequest<'_>) -> String {
         ("model_reasoning_summary", "auto"),
         ("approval_policy", policy),
         ("sandbox_mode", "danger-full-access"),
-        ("web_search", "disabled"),
+        ("web_search", if request.profile.provider_tools { "live" } else { "disabled" }),
     ] {
         line(&mut toml, key, &quoted(value));
     }

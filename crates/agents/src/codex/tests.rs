@@ -366,3 +366,38 @@ fn turns_that_were_taken_back_are_not_shown_and_unknown_lines_are_kept() {
     assert_eq!(told(parsed.conversations.main()), ["user one", "user four"]);
     assert_eq!(parsed.n_unreadable, 3);
 }
+
+#[test]
+fn adopted_rollout_names_the_provider_of_this_server_and_is_otherwise_unchanged() {
+    let said = r#"{"timestamp":"t","type":"event_msg","payload":{"type":"user_message","message":"\"model_provider\":\"openai\""}}"#;
+    let rollout = |head: &str, settings: &str| {
+        let head = json!({"type": "session_meta", "payload": {"id": "01a1", "model_provider": head}});
+        let applied = json!({"type": "event_msg", "payload": {
+            "type": "thread_settings_applied", "thread_settings": {"model": "gpt-5.5", "model_provider_id": settings},
+        }});
+        format!("{head}\n{said}\n{applied}\n{{\"model_provider\": torn")
+    };
+    let session = SessionId(uuid::Uuid::nil());
+    for (head, settings) in [("openai", "openai"), ("my-company", "openai"), ("warren", "warren")] {
+        let adopted = Codex.adopt(session, rollout(head, settings).as_bytes());
+        assert_eq!(String::from_utf8(adopted.main).expect("text"), rollout("warren", "warren"), "{head}");
+        assert_eq!(adopted.state, Some(json!({"threadId": "01a1"})));
+        let subagent = Codex.adopt_subagent(rollout(head, settings).into_bytes());
+        assert_eq!(String::from_utf8(subagent).expect("text"), rollout("warren", "warren"), "{head}");
+    }
+    // Old versions name no provider, and are resumed without.
+    let old = br#"{"id":"01a1","timestamp":"2025-05-01T00:00:00Z","instructions":null}"#;
+    assert_eq!(Codex.adopt(session, old).main, old);
+}
+
+#[test]
+fn web_search_is_offered_only_where_it_is_granted() {
+    let config = |provider_tools: bool| {
+        let profile = AgentProfile { provider_tools, ..profile() };
+        let mode = PermissionMode::Auto;
+        let request = LayoutRequest { profile: &profile, endpoints: &[], model: None, permission_mode: mode };
+        String::from_utf8(Codex.layout(&request).remove(0).content).expect("text")
+    };
+    assert!(config(false).contains("web_search = \"disabled\""));
+    assert!(config(true).contains("web_search = \"live\""));
+}

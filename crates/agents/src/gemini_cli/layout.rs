@@ -57,7 +57,12 @@ fn settings(profile: &AgentProfile) -> Value {
         "mcpServers": servers,
     });
     if let Some(tools) = &profile.tools {
-        settings["tools"] = json!({ "core": allowed_tools(tools, profile) });
+        settings["tools"]["core"] = json!(allowed_tools(tools, profile));
+    }
+    if !profile.provider_tools {
+        // The provider would search and get pages, and the gateway refuses that. Pages can be had from the sandbox.
+        settings["tools"]["exclude"] = json!(["google_web_search"]);
+        settings["experimental"] = json!({ "directWebFetch": true });
     }
     settings
 }

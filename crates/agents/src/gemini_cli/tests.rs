@@ -143,8 +143,12 @@ fn a_profile_becomes_files_of_geminis_own_forms() {
     assert_eq!(settings["mcpServers"], expected);
     assert_eq!(
         settings["tools"],
-        json!({"core": ["run_shell_command", "read_file", "mcp_demo_*", "mcp_web_*", "mcp_old_*"]})
+        json!({
+            "core": ["run_shell_command", "read_file", "mcp_demo_*", "mcp_web_*", "mcp_old_*"],
+            "exclude": ["google_web_search"],
+        })
     );
+    assert_eq!(settings["experimental"], json!({"directWebFetch": true}));
     assert_eq!(settings["security"]["auth"]["selectedType"], "gemini-api-key");
     let rest: Vec<(bool, &str, &str)> = files
         .iter()

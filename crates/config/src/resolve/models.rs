@@ -34,6 +34,8 @@ pub struct Models {
     pub key_file: PathBuf,
     /// Addresses that are set while the server runs may use plain HTTP.
     pub allow_http_base_url: bool,
+    /// Whether all sessions may use tools that providers run.
+    pub provider_tools: bool,
     /// How long the demo model waits before each piece of an answer.
     pub demo_delay: Duration,
 }
@@ -139,6 +141,7 @@ pub(super) fn resolve(
         max_recorded_bytes_per_session: bytes(raw.max_recorded_bytes_per_session, 1024),
         key_file: directory.join(raw.key_file.unwrap_or_else(|| PathBuf::from("providers.key"))),
         allow_http_base_url: raw.allow_http_base_url.unwrap_or(false),
+        provider_tools: raw.provider_tools.unwrap_or(false),
         demo_delay: Duration::from_millis(raw.demo.delay_milliseconds.unwrap_or(4)),
     })
 }

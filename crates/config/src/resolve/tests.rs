@@ -113,6 +113,7 @@ max_bytes = '5MiB'
         key_file = '/srv/providers.key'
         allow_http_base_url = true
         max_recorded_bytes_per_session = '4MiB'
+        provider_tools = true
         [models.demo]
         delay_milliseconds = 0
     "#;
@@ -187,6 +188,7 @@ models.max_recorded_bytes_per_run = "3MiB"
 models.max_recorded_bytes_per_session = "4MiB"
 models.key_file = "/srv/providers.key"
 models.allow_http_base_url = true
+models.provider_tools = true
 models.demo.delay_milliseconds = 0"#;
 
 #[test]

@@ -194,6 +194,20 @@ async fn a_read_only_token_writes_no_profile() {
 }
 
 #[tokio::test]
+async fn project_token_withdraws_provider_tools_and_never_grants_them() {
+    let (gateway, admin) = started().await;
+    let token = of(OURS, &admin);
+    let with = |provider_tools: bool| AgentProfile { provider_tools, ..profile("writer", Some(OURS), "m") };
+    for _ in 0..2 {
+        let refused = gateway.profile_put(&token, with(true)).await;
+        assert!(matches!(refused, Err(RequestError::Denied(Denied::ProviderTools))), "{refused:?}");
+        gateway.profile_put(&admin, with(true)).await.expect("an administrator may");
+        gateway.profile_put(&token, with(true)).await.expect("unchanged");
+        gateway.profile_put(&token, with(false)).await.expect("withdrawn");
+    }
+}
+
+#[tokio::test]
 async fn project_token_removes_egress_rules_and_never_adds_one() {
     let (gateway, admin) = started().await;
     let token = of(OURS, &admin);

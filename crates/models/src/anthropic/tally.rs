@@ -6,6 +6,7 @@ use warren_domain::Usage;
 use crate::{
     format::Metered,
     meter::{Progress, Tally},
+    price::web_searches,
     sse::Event,
 };
 
@@ -24,11 +25,18 @@ struct WireUsage {
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_creation: Option<CacheCreation>,
+    server_tool_use: Option<ServerToolUse>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct CacheCreation {
     ephemeral_1h_input_tokens: Option<u64>,
+}
+
+/// What the provider's own tools did. A fetched page costs nothing beside its tokens.
+#[derive(Debug, Default, Deserialize)]
+struct ServerToolUse {
+    web_search_requests: Option<u64>,
 }
 
 /// An answer that is not streamed, and the message inside `message_start`.
@@ -77,6 +85,9 @@ impl Tally for MessageTally {
         Metered {
             long_cache_write_tokens: long.unwrap_or_default().min(usage.cache_write_tokens),
             usage: usage.totalled(),
+            tools_usd: web_searches(
+                self.usage.server_tool_use.as_ref().and_then(|it| it.web_search_requests),
+            ),
             model: self.model.clone(),
         }
     }
@@ -98,6 +109,7 @@ impl WireUsage {
         self.cache_creation_input_tokens =
             later.cache_creation_input_tokens.or(self.cache_creation_input_tokens);
         self.cache_creation = later.cache_creation.or(self.cache_creation.take());
+        self.server_tool_use = later.server_tool_use.or(self.server_tool_use.take());
     }
 }
 

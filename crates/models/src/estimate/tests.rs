@@ -72,3 +72,14 @@ fn several_answers_without_a_limit_may_each_be_the_longest() {
     let inspected = Inspected { model: "gpt-4o".to_owned(), n_answers: Some(3), ..Inspected::default() };
     assert_eq!(Estimate::new(b"", &inspected, None).quote("gpt-4o").most.tokens, 3 * 16_384);
 }
+
+#[test]
+fn call_that_may_search_reserves_the_searches_and_what_they_find() {
+    let searching = Inspected { features: vec![Feature::ServerTools], ..asking(Some(0), true) };
+    let price = Price::with_cache(1.0, 1.0, 0.0);
+    let reserved = |price| Estimate::new(b"123", &searching, Some(price)).quote("m").most;
+    assert_eq!(reserved(price), charge(0.1 + 0.050_001, 50_001));
+    assert_eq!(reserved(Price::of(0.0, 0.0)).cost_usd, 0.0, "the demo model costs nothing");
+    let whole = Estimate::new(b"123", &searching, Some(price));
+    assert_eq!(whole.untold_output(40, 0), charge(0.0, 0), "searches are charged with the input");
+}

@@ -1,11 +1,12 @@
 //! Counts what generated content used.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use warren_domain::Usage;
 
 use crate::{
     format::Metered,
     meter::{Progress, Tally},
+    price::grounded_prompt,
     sse::Event,
 };
 
@@ -14,6 +15,8 @@ use crate::{
 pub(crate) struct ContentTally {
     model: Option<String>,
     usage: WireUsage,
+    /// Whether Google searched for it.
+    is_grounded: bool,
 }
 
 /// A whole answer, or one piece of a stream.
@@ -30,6 +33,15 @@ struct Answer {
 #[serde(rename_all = "camelCase")]
 struct Candidate {
     finish_reason: Option<String>,
+    grounding_metadata: Option<Grounding>,
+}
+
+/// Where an answer comes from. Also there, but empty, when nothing was searched for.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Grounding {
+    #[serde(default)]
+    web_search_queries: Vec<IgnoredAny>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,13 +88,20 @@ impl Tally for ContentTally {
             thinking_tokens: thinking,
             ..Usage::default()
         };
-        Metered { usage: usage.totalled(), long_cache_write_tokens: 0, model: self.model.clone() }
+        Metered {
+            usage: usage.totalled(),
+            tools_usd: grounded_prompt(self.is_grounded),
+            model: self.model.clone(),
+            ..Metered::default()
+        }
     }
 }
 
 impl ContentTally {
     fn on_answer(&mut self, answer: Answer) {
         self.model = answer.model_version.or(self.model.take());
+        let mut groundings = answer.candidates.iter().filter_map(|it| it.grounding_metadata.as_ref());
+        self.is_grounded |= groundings.any(|grounding| !grounding.web_search_queries.is_empty());
         let Some(later) = answer.usage_metadata else { return };
         let usage = &mut self.usage;
         usage.prompt_token_count = later.prompt_token_count.or(usage.prompt_token_count);

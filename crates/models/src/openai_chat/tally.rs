@@ -79,7 +79,7 @@ impl Tally for ChatTally {
             thinking_tokens: thinking.unwrap_or_default(),
             ..Usage::default()
         };
-        Metered { usage: usage.totalled(), long_cache_write_tokens: 0, model: self.model.clone() }
+        Metered { usage: usage.totalled(), model: self.model.clone(), ..Metered::default() }
     }
 }
 

@@ -6,6 +6,7 @@ use warren_domain::Usage;
 use crate::{
     format::Metered,
     meter::{Progress, Tally},
+    price::web_searches,
     sse::Event,
 };
 
@@ -14,6 +15,7 @@ use crate::{
 pub(crate) struct ResponseTally {
     model: Option<String>,
     usage: WireUsage,
+    n_searches: u64,
 }
 
 /// A response, whole or as far as it is.
@@ -21,6 +23,23 @@ pub(crate) struct ResponseTally {
 struct Response {
     model: Option<String>,
     usage: Option<WireUsage>,
+    #[serde(default)]
+    output: Vec<Item>,
+}
+
+/// Something in the output of a response.
+#[derive(Deserialize)]
+struct Item {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    action: Option<Action>,
+}
+
+/// What a search did. Opening a page that was found and looking in it cost nothing.
+#[derive(Deserialize)]
+struct Action {
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -28,6 +47,7 @@ struct StreamEvent {
     #[serde(rename = "type")]
     kind: String,
     response: Option<Response>,
+    item: Option<Item>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -52,6 +72,9 @@ struct OutputDetails {
     reasoning_tokens: Option<u64>,
 }
 
+/// The event that holds a finished piece of a response.
+const DONE: &str = "response.output_item.done";
+
 /// The events that hold a response, all others being pieces of it; the last three end the stream.
 const TELLING: [&str; 6] = [
     "response.created",
@@ -64,10 +87,13 @@ const TELLING: [&str; 6] = [
 
 impl Tally for ResponseTally {
     fn on_event(&mut self, event: &Event) -> Progress {
-        if !event.name.is_empty() && !TELLING.contains(&event.name.as_str()) {
+        if !event.name.is_empty() && event.name != DONE && !TELLING.contains(&event.name.as_str()) {
             return Progress::Going;
         }
         let Ok(event) = serde_json::from_slice::<StreamEvent>(&event.data) else { return Progress::Going };
+        if event.kind == DONE && event.item.is_some_and(|item| item.is_search()) {
+            self.n_searches += 1;
+        }
         if let Some(response) = event.response {
             self.on_response(response);
         }
@@ -92,7 +118,12 @@ impl Tally for ResponseTally {
             thinking_tokens: thinking.unwrap_or_default(),
             ..Usage::default()
         };
-        Metered { usage: usage.totalled(), long_cache_write_tokens: 0, model: self.model.clone() }
+        Metered {
+            usage: usage.totalled(),
+            tools_usd: web_searches(Some(self.n_searches)),
+            model: self.model.clone(),
+            ..Metered::default()
+        }
     }
 }
 
@@ -102,6 +133,16 @@ impl ResponseTally {
         if let Some(usage) = response.usage {
             self.usage = usage;
         }
+        // The whole response repeats what its pieces told, but some servers leave that out.
+        let searches = response.output.iter().filter(|item| item.is_search()).count() as u64;
+        self.n_searches = self.n_searches.max(searches);
+    }
+}
+
+impl Item {
+    fn is_search(&self) -> bool {
+        let action = self.action.as_ref().and_then(|action| action.kind.as_deref());
+        self.kind.as_deref() == Some("web_search_call") && action.is_none_or(|kind| kind == "search")
     }
 }
 

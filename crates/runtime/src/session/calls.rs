@@ -12,7 +12,7 @@ use tokio::{
 };
 use warren_domain::{ConversationId, Draft, EventBody, RECORDED_PER_RUN, RECORDED_PER_SESSION, RunId};
 use warren_models::{
-    Budget, Caller, Charge, Exchange, NotRecorded, Quote, RefusalKind, Starting, Unaffordable,
+    Budget, Caller, Charge, Exchange, Feature, NotRecorded, Quote, RefusalKind, Starting, Unaffordable,
 };
 
 use super::{SessionTask, active::DEMO, signal::Signal};
@@ -39,6 +39,8 @@ struct Active {
     budget: Option<(RunId, Budget)>,
     /// The models that a run was told to use.
     models: Vec<String>,
+    /// Whether the run may use tools that the provider runs.
+    provider_tools: bool,
 }
 
 impl Calls {
@@ -61,6 +63,11 @@ impl Calls {
         self.active().models = models;
     }
 
+    /// Whether calls may make the provider run tools of its own.
+    pub(super) fn grant_provider_tools(&self, granted: bool) {
+        self.active().provider_tools = granted;
+    }
+
     fn active(&self) -> MutexGuard<'_, Active> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,6 +86,10 @@ impl Caller for Calls {
             self.open.fetch_add(1, Ordering::SeqCst);
         }
         run
+    }
+
+    fn granted(&self, feature: Feature) -> bool {
+        feature == Feature::ServerTools && self.active().provider_tools
     }
 
     fn own_models(&self) -> Vec<String> {

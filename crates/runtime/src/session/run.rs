@@ -213,6 +213,7 @@ impl SessionTask {
         let of_subagents = profile.subagents.iter().filter_map(|subagent| subagent.model.as_ref());
         let named = options.model.iter().chain(&profile.model).chain(of_subagents);
         ready.calls.told_to_use(named.cloned().collect());
+        ready.calls.grant_provider_tools(profile.provider_tools);
         // Calls are admitted before the agent can make one.
         ready.belong_to(Some(record.run_id));
         let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);

@@ -325,11 +325,12 @@ pub(super) async fn session_options(identity: &Identity, shared: &Shared) -> Res
 pub(super) async fn load_profile(identity: &Identity, shared: &Shared) -> Result<AgentProfile, StartFailure> {
     let ProfileRef { owner, id } = &identity.profile;
     let project = owner.project(identity.project);
-    match shared.parts.store.profiles.profile(&identity.partition, project, id).await {
-        Ok(Some(profile)) => Ok(profile),
-        Ok(None) => Ok(AgentProfile::empty(id.clone())),
-        Err(error) => Err(StartFailure::new(ErrorCode::Internal, &error)),
-    }
+    let found = shared.parts.store.profiles.profile(&identity.partition, project, id).await;
+    let found = found.map_err(|error| StartFailure::new(ErrorCode::Internal, &error))?;
+    let mut profile = found.unwrap_or_else(|| AgentProfile::empty(id.clone()));
+    // What the operator grants to all sessions needs no word in their profiles.
+    profile.provider_tools |= shared.options.provider_tools;
+    Ok(profile)
 }
 
 async fn uid_of(identity: &Identity, shared: &Shared) -> Result<u32, StartFailure> {

@@ -55,9 +55,11 @@ impl Member {
             Target::Project { partition: &summary.record.partition, project: summary.record.project_id };
         authorize(&identity, Action::Read, target).map_err(|denied| match denied {
             Denied::NotFound => Failure::not_found("session", session),
-            Denied::ReadOnly | Denied::NotAdmin | Denied::WiderEgress | Denied::NotOperator => {
-                Failure::from(denied)
-            }
+            Denied::ReadOnly
+            | Denied::NotAdmin
+            | Denied::WiderEgress
+            | Denied::ProviderTools
+            | Denied::NotOperator => Failure::from(denied),
         })?;
         Ok(summary.runtime.is_loaded)
     }

@@ -24,6 +24,7 @@ fn metered() -> Metered {
     Metered {
         usage: usage.totalled(),
         long_cache_write_tokens: 100,
+        tools_usd: 0.0,
         model: Some("claude-opus-4-5-20251101".to_owned()),
     }
 }
@@ -66,4 +67,13 @@ fn what_is_no_message_has_used_nothing() {
     ] {
         assert_eq!(read(Format::Anthropic, content_type, text, 5), Metered::default(), "{text}");
     }
+}
+
+#[test]
+fn web_searches_of_the_provider_are_paid_beside_the_tokens() {
+    let body = r#"{"model":"m","usage":{"output_tokens":1,"server_tool_use":{"web_search_requests":3,"web_fetch_requests":5}}}"#;
+    assert_eq!(read(Format::Anthropic, "application/json", body, 10).tools_usd, 0.03);
+    let stream = "event: message_delta\ndata: {\"usage\":{\"output_tokens\":9,\"server_tool_use\":{\"web_search_requests\":2}}}\n\n";
+    let searched = STREAM.replacen("event: message_stop", &format!("{stream}event: message_stop"), 1);
+    assert_eq!(read(Format::Anthropic, "text/event-stream", &searched, 7).tools_usd, 0.02);
 }

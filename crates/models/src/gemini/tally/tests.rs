@@ -21,7 +21,7 @@ fn metered(output_tokens: u64, cache_read_tokens: u64) -> Metered {
         thinking_tokens: 7,
         ..Usage::default()
     };
-    Metered { usage: usage.totalled(), long_cache_write_tokens: 0, model: Some("gemini-2.5-pro".to_owned()) }
+    Metered { usage: usage.totalled(), model: Some("gemini-2.5-pro".to_owned()), ..Metered::default() }
 }
 
 #[test]
@@ -64,4 +64,16 @@ fn what_has_no_usage_has_used_nothing() {
     ] {
         assert_eq!(read(Format::Gemini, content_type, text, 5), Metered::default(), "{text}");
     }
+}
+
+#[test]
+fn answer_that_google_searched_for_is_paid_once() {
+    let grounded = |queries: &str| {
+        let piece = format!(
+            r#"{{"candidates":[{{"groundingMetadata":{{"webSearchQueries":{queries}}}}}],"usageMetadata":{{"promptTokenCount":1}}}}"#
+        );
+        let stream = format!("data: {piece}\n\ndata: {piece}\n\n");
+        read(Format::Gemini, "text/event-stream", &stream, 8).tools_usd
+    };
+    assert_eq!([grounded(r#"["rust","cargo"]"#), grounded("[]")], [0.035, 0.0]);
 }

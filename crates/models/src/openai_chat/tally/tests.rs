@@ -22,7 +22,7 @@ fn metered() -> Metered {
         ..Usage::default()
     };
     let model = Some("gpt-5-mini-2025-08-07".to_owned());
-    Metered { usage: usage.totalled(), long_cache_write_tokens: 0, model }
+    Metered { usage: usage.totalled(), model, ..Metered::default() }
 }
 
 #[test]
@@ -40,8 +40,7 @@ fn an_event_in_several_lines_is_read_as_one() {
     let lines =
         "data: {\"model\":\"m\",\ndata: \"usage\":{\"prompt_tokens\":1,\ndata: \"completion_tokens\":2}}\n\n";
     let usage = Usage { input_tokens: 1, output_tokens: 2, ..Usage::default() };
-    let expected =
-        Metered { usage: usage.totalled(), long_cache_write_tokens: 0, model: Some("m".to_owned()) };
+    let expected = Metered { usage: usage.totalled(), model: Some("m".to_owned()), ..Metered::default() };
     check_stream(Format::OpenAiChat, lines, &expected);
 }
 

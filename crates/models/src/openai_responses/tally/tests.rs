@@ -21,7 +21,7 @@ fn metered() -> Metered {
         thinking_tokens: 7,
         ..Usage::default()
     };
-    Metered { usage: usage.totalled(), long_cache_write_tokens: 0, model: Some("gpt-5.5".to_owned()) }
+    Metered { usage: usage.totalled(), model: Some("gpt-5.5".to_owned()), ..Metered::default() }
 }
 
 #[test]
@@ -63,4 +63,24 @@ fn a_stream_that_breaks_off_has_only_named_its_model() {
     let end = STREAM.find("event: response.completed").expect("an end");
     let expected = Metered { model: metered().model, ..Metered::default() };
     assert_eq!(read(Format::OpenAiResponses, "text/event-stream", &STREAM[..end], 64), expected);
+}
+
+#[test]
+fn web_searches_of_the_provider_are_paid_beside_the_tokens() {
+    let search = r#"{"type":"web_search_call","action":{"type":"search","query":"rust"}}"#;
+    let opened = r#"{"type":"web_search_call","action":{"type":"open_page","url":"https://a.test"}}"#;
+    let done = |item: &str| format!("data: {{\"type\":\"response.output_item.done\",\"item\":{item}}}\n\n");
+    let end = |output: &str| {
+        format!(
+            "data: {{\"type\":\"response.completed\",\"response\":{{\"output\":[{output}],\"usage\":{{\"output_tokens\":1}}}}}}\n\n"
+        )
+    };
+    let pieces = [done(search), done(opened), done(search)].concat();
+    for stream in
+        [format!("{pieces}{}", end("")), format!("{pieces}{}", end(&format!("{search},{opened},{search}")))]
+    {
+        assert_eq!(read(Format::OpenAiResponses, "text/event-stream", &stream, 9).tools_usd, 0.02);
+    }
+    let whole = format!(r#"{{"output":[{search}]}}"#);
+    assert_eq!(read(Format::OpenAiResponses, "application/json", &whole, 9).tools_usd, 0.01);
 }

@@ -56,6 +56,8 @@ export interface components {
             /** @description Its name for people. */
             name?: string | null;
             projectId?: components["schemas"]["ProjectId"] | null;
+            /** @description Whether the agent may use tools that the model's provider runs, such as web search. They cost extra. */
+            providerTools?: boolean;
             /** @description Things the agent can look up how to do. */
             skills?: components["schemas"]["Skill"][];
             /** @description Agents it may call. */
