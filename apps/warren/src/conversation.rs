@@ -257,12 +257,14 @@ impl Conversation {
     async fn ending(&self, entry: &Entry, sent: &Sent) -> Result<Option<Outcome>> {
         let Some(event) = &entry.event else { return Ok(None) };
         let run = sent.accepted.run_id;
-        if let Some(outcome) = ending(event, run) {
-            return Ok(Some(outcome));
-        }
-        let Some(outcome) = sent.steered.and_then(|active| ending(event, active)) else { return Ok(None) };
-        let status = self.client.run_get(self.session, run).await?.status;
-        Ok((status == RunStatus::Steered).then_some(outcome))
+        let own = ending(event, run);
+        let Some(active) = sent.steered else { return Ok(own) };
+        let outcome = own.or_else(|| ending(event, active));
+        let Some(outcome) = outcome else { return Ok(None) };
+        let is_taken_up = self.client.run_get(self.session, run).await?.status == RunStatus::Steered;
+        // Its own end comes just before that of the run, which has what was spent.
+        let is_last = event.run_id == Some(if is_taken_up { active } else { run });
+        Ok(is_last.then_some(outcome))
     }
 
     /// Passes an answer on. If somebody else was faster, that is shown and no more.

@@ -10,11 +10,12 @@ mod quantities;
 mod summary;
 mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use warren_domain::{
-    ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockStatus, ConversationId, Event, EventBody,
-    ModelCalled, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted, SystemSubtype, Timestamp,
+    ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockId, BlockStatus, ConversationId, Event,
+    EventBody, ModelCalled, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted, SystemSubtype,
+    Timestamp,
 };
 
 use files::Files;
@@ -61,6 +62,8 @@ pub(crate) struct Renderer {
     /// What is going on, apart from tools.
     phase: Phase,
     started_at: Option<Timestamp>,
+    /// Messages that a run took up which was active already. They end with it.
+    steered: HashSet<BlockId>,
 }
 
 /// A subagent's thread.
@@ -107,6 +110,7 @@ impl Renderer {
             deferred: Vec::new(),
             phase: Phase::Resting,
             started_at: None,
+            steered: HashSet::new(),
         }
     }
 
@@ -122,7 +126,10 @@ impl Renderer {
                 self.prose.delta(block_id, delta, &mut self.page, &self.look)
             }
             EventBody::BlockUpdate { block_id, updates } => self.tools.updated(block_id, updates),
-            EventBody::BlockComplete { block } => self.block_complete(block, depth),
+            EventBody::BlockComplete { block } => {
+                self.note_steered(event, block);
+                self.block_complete(block, depth);
+            }
             EventBody::BlockDiscarded { block_id, .. } => {
                 self.prose.discard(block_id, &mut self.page, &self.look)
             }
@@ -147,6 +154,8 @@ impl Renderer {
             EventBody::FileChanged { path, change, size_bytes, .. } => {
                 self.files.note(path, *change, *size_bytes)
             }
+            // What is to be said of its end is said of the run that took it up.
+            _ if event.body.ends_run() && self.is_steered(event) => {}
             EventBody::RunCompleted { .. }
             | EventBody::RunFailed { .. }
             | EventBody::RunInterrupted { .. } => self.ended(event),
@@ -233,6 +242,18 @@ impl Renderer {
         if position > 0 && self.phase == Phase::Resting {
             self.phase = Phase::Queued;
         }
+    }
+
+    fn note_steered(&mut self, event: &Event, block: &Block) {
+        if let (Block::UserMessage { id, .. }, Some(run)) = (block, event.run_id)
+            && *id != BlockId::of_message(run)
+        {
+            self.steered.insert(id.clone());
+        }
+    }
+
+    fn is_steered(&self, event: &Event) -> bool {
+        event.run_id.is_some_and(|run| self.steered.contains(&BlockId::of_message(run)))
     }
 
     fn started(&mut self, at: Timestamp) {

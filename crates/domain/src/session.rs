@@ -22,6 +22,9 @@ pub struct Session {
     pub phase: Phase,
     /// Messages that wait, the next one first.
     pub queue: VecDeque<QueuedRun>,
+    /// Messages that the active run took up: each ends with it.
+    #[serde(default)]
+    pub steered: Vec<RunId>,
     /// Queued messages are held until a person sends a message or resumes the queue.
     #[serde(default)]
     pub held: bool,
@@ -391,6 +394,7 @@ impl Session {
                 if let Some(run) = run {
                     self.queue.retain(|queued| queued.run != run);
                     self.phase = Phase::Running { run };
+                    self.steered.clear();
                     self.held = false;
                     // Every run starts from exactly a version.
                     self.head = Head::Clean;
@@ -574,7 +578,11 @@ impl Session {
             matches!(outcome, Outcome::Interrupted { holds_queue: true, .. }) && !self.queue.is_empty();
         let held =
             holds.then(|| updated(SessionChanges { queue_held: Some(true), ..SessionChanges::default() }));
-        expired.chain(published).chain(held).chain([conclusion(run, outcome, version)]).collect()
+        // Whoever waits for a message that this run took up waits for the same end. What was spent is the run's own.
+        let steered = self.steered.iter().map(|steered| conclusion(*steered, outcome.unpaid(), version));
+        let steered: Vec<Draft> = steered.collect();
+        let end = conclusion(run, outcome, version);
+        expired.chain(published).chain(held).chain(steered).chain([end]).collect()
     }
 
     fn decide_commit(
@@ -626,7 +634,9 @@ impl Session {
     /// A waiting message that shows up as a block was taken up by the run that is going on.
     fn take_up(&mut self, block: &Block) {
         if let Block::UserMessage { id, .. } = block {
-            self.queue.retain(|queued| BlockId::of_message(queued.run) != *id);
+            let index = self.queue.iter().position(|queued| BlockId::of_message(queued.run) == *id);
+            let taken = index.and_then(|index| self.queue.remove(index));
+            self.steered.extend(taken.map(|queued| queued.run));
         }
     }
 
@@ -669,6 +679,7 @@ impl Session {
     fn end_run(&mut self, run: Option<RunId>, version: Option<Version>, usage: &Usage) {
         if self.running() == run && run.is_some() {
             self.phase = Phase::Idle;
+            self.steered.clear();
             self.head = Head::Cut;
             self.spent.add(usage);
             if let Some(version) = version {
@@ -678,6 +689,18 @@ impl Session {
             self.approvals.retain(|open| open.answer.is_none());
         }
         self.queue.retain(|queued| Some(queued.run) != run);
+    }
+}
+
+impl Outcome {
+    /// The same outcome without what it cost.
+    fn unpaid(&self) -> Self {
+        let mut outcome = self.clone();
+        let (Outcome::Completed { usage, .. }
+        | Outcome::Failed { usage, .. }
+        | Outcome::Interrupted { usage, .. }) = &mut outcome;
+        *usage = Usage::default();
+        outcome
     }
 }
 

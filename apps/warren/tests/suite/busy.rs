@@ -89,6 +89,14 @@ async fn a_busy_session_queues_steers_or_refuses_as_the_sender_says() {
     let taken_up = format!("msg-{}", steered["runId"].as_str().unwrap());
     let taken = all.iter().find(|event| event.json["block"]["id"] == taken_up).expect("it was taken up");
     assert_eq!(taken.json["runId"], first.to_string(), "by the run that was going on");
+    let ends: Vec<_> = all.iter().filter(|event| event.kind() == "run_completed").collect();
+    let ended: Vec<_> = ends.iter().map(|event| event.json["runId"].clone()).collect();
+    assert_eq!(ended, [steered["runId"].clone(), json!(first), json!(queued)], "it ends with that run");
+    assert_eq!(
+        [&ends[0].json["version"], &ends[0].json["summary"]],
+        [&ends[1].json["version"], &ends[1].json["summary"]]
+    );
+    assert_eq!((&ends[0].json["costUSD"], &ends[0].json["usage"]["totalTokens"]), (&json!(0.0), &json!(0)));
     let runs = client.get(&format!("/api/sessions/{session}/runs")).await.expect(StatusCode::OK);
     let states: Vec<_> =
         runs["runs"].as_array().unwrap().iter().rev().map(|run| run["status"].clone()).collect();

@@ -186,6 +186,47 @@ fn a_steered_message_leaves_the_queue_when_the_agent_takes_it_up() {
 }
 
 #[test]
+fn steered_message_ends_like_the_run_that_took_it_up_and_costs_nothing() {
+    let session = after(vec![send(1, WhenBusy::Queue), send(2, WhenBusy::Steer), send(3, WhenBusy::Steer)]);
+    let block = Block::UserMessage {
+        id: BlockId::of_message(run(2)),
+        timestamp: Timestamp::default(),
+        content: Content::from("do it"),
+    };
+    let session = session.apply(Some(run(1)), &EventBody::BlockStart { block: block.clone() });
+    let session = session.apply(Some(run(1)), &EventBody::BlockComplete { block });
+    let usage = Usage { output_tokens: 7, cost_usd: 0.5, ..Usage::default() };
+    let failed = |usage: Usage| EventBody::RunFailed {
+        code: ErrorCode::Timeout,
+        message: "late".to_owned(),
+        recoverable: true,
+        cost_usd: usage.cost_usd,
+        usage,
+        diagnostics: Diagnostics::default(),
+    };
+    let outcome = Outcome::Failed {
+        code: ErrorCode::Timeout,
+        message: "late".to_owned(),
+        recoverable: true,
+        usage: usage.clone(),
+        diagnostics: Diagnostics::default(),
+    };
+    let conclude = Command::Conclude { run: run(1), outcome, files: None };
+    let drafts = session.decide(conclude).expect("it ends");
+    // The third message was not taken up: it waits.
+    let expected =
+        [Draft::of_run(run(2), failed(Usage::default())), Draft::of_run(run(1), failed(usage.clone()))];
+    assert_eq!(drafts, expected);
+    let session = fold(session, &drafts);
+    assert_eq!((session.phase, session.steered.len(), session.spent), (Phase::Idle, 0, usage));
+    assert_eq!(session.queue.iter().map(|queued| queued.run).collect::<Vec<_>>(), [run(3)]);
+
+    let session = after(vec![send(1, WhenBusy::Queue), completed(1), send(2, WhenBusy::Queue)]);
+    let ends = session.decide(completed(2)).expect("it ends");
+    assert_eq!(ends.iter().filter(|draft| draft.body.ends_run()).count(), 1, "nothing is left of the first");
+}
+
+#[test]
 fn a_dropped_message_never_runs_and_a_reworded_one_runs_reworded() {
     let session = after(vec![
         send(1, WhenBusy::Queue),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 use warren_domain::{
     ApprovalRequest, ApprovalResolution, Artifact, ArtifactChange, ArtifactKind, Block, BlockId, BlockStatus,
-    ConversationId, Event, EventBody, FileChange, Resolution, SandboxStatus, SessionRuntimeState,
+    ConversationId, Event, EventBody, FileChange, Resolution, RunId, SandboxStatus, SessionRuntimeState,
     SubagentStarted, Timestamp,
 };
 
@@ -29,6 +29,8 @@ pub struct Packets {
     sandbox: Option<String>,
     /// The step that says that a model is called again.
     retry: Option<String>,
+    /// The active run, if its start was seen.
+    run: Option<RunId>,
 }
 
 /// A block that grows, and what of it was told.
@@ -107,15 +109,21 @@ impl Packets {
                 let step = format!("compacted-{}", event.seq);
                 self.one_step(step, "Context compacted", summary.as_deref(), StepStatus::Success, told);
             }
+            EventBody::RunStarted { .. } => self.run = event.run_id,
             EventBody::RunCompleted { .. }
             | EventBody::RunInterrupted { .. }
-            | EventBody::RunFailed { .. } => self.end(&event.body, told),
+            | EventBody::RunFailed { .. } => {
+                // Messages that were taken up by the active run or removed from the queue end too, and nothing else does.
+                if self.run.is_none() || self.run == event.run_id {
+                    self.run = None;
+                    self.end(&event.body, told);
+                }
+            }
             EventBody::ApprovalRuleWithdrawn { .. }
             | EventBody::SessionCreated { .. }
             | EventBody::SessionUpdated { .. }
             | EventBody::SessionEnded { .. }
             | EventBody::RunQueued { .. }
-            | EventBody::RunStarted { .. }
             | EventBody::MetadataUpdate { .. }
             | EventBody::ModelCallStarted(_)
             | EventBody::ModelCalled(_)
