@@ -52,6 +52,9 @@ pub(crate) trait Wire: Sync {
     /// Takes what tools said out of a request, in its order; what is left is what is asked.
     fn take_tool_outputs(&self, request: &mut Value) -> Vec<ToolOutput>;
 
+    /// Sorts the lists of a request whose order means nothing, and which agents write in any.
+    fn sort_unordered(&self, _request: &mut Value) {}
+
     /// What tells a conversation from others: its system's words and its first message.
     fn opening<'v>(&self, request: &'v Value) -> [&'v Value; 2];
 

@@ -63,7 +63,20 @@ impl Wire for Responses {
         elements(request, "input").filter(|item| is_result(item)).map(take).collect()
     }
 
+    /// The tools that a search brought up: Codex tells them in another order each time.
+    fn sort_unordered(&self, request: &mut Value) {
+        let is_found = |item: &&mut Value| item["type"] == "tool_search_output";
+        elements(request, "input").filter(is_found).for_each(sort_tools);
+    }
+
     fn opening<'v>(&self, request: &'v Value) -> [&'v Value; 2] {
         [&request["instructions"], &request["input"][0]]
     }
+}
+
+/// Sorts the list `tools`, and those of the namespaces in it.
+fn sort_tools(holder: &mut Value) {
+    let Some(Value::Array(tools)) = holder.get_mut("tools") else { return };
+    tools.iter_mut().for_each(sort_tools);
+    tools.sort_by_cached_key(ToString::to_string);
 }

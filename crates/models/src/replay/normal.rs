@@ -76,6 +76,7 @@ impl Normal {
         if let Value::Object(fields) = &mut asks {
             METADATA.iter().for_each(|name| drop(fields.remove(*name)));
         }
+        format.wire().sort_unordered(&mut asks);
         let mut outputs = format.wire().take_tool_outputs(&mut asks);
         outputs.iter_mut().for_each(|output| output.output = normal(std::mem::take(&mut output.output)));
         Self { asks: normal(asks), outputs }

@@ -247,7 +247,7 @@ impl Script {
         digests: &Digests,
     ) -> Result<Divergence, RecordingError> {
         let conversation = asked.conversation.map(str::to_owned);
-        let Some(index) = self.expected(asked, digests) else {
+        let Some(index) = self.expected(asked, normal, digests)? else {
             let message = "the agent calls the model once more than it did in the recorded run".to_owned();
             let kind = DivergenceKind::CallNotRecorded;
             let diff = Some(cut(normal.pretty()));
@@ -269,18 +269,41 @@ impl Script {
         })
     }
 
-    /// The recorded call that a call was most likely meant to be: of its own thread before others, the next one of them.
-    fn expected(&self, asked: &Asked<'_>, digests: &Digests) -> Option<usize> {
-        let open = || {
-            let all = self.entries.iter().enumerate();
-            all.filter(|(_, entry)| !entry.is_used && entry.path == asked.path)
-        };
+    /// The recorded call that a call was most likely meant to be: of its own thread before others, and of those the one that
+    /// begins most alike. Threads of one agent often begin with the same words, and part after them.
+    fn expected(
+        &mut self,
+        asked: &Asked<'_>,
+        normal: &Normal,
+        digests: &Digests,
+    ) -> Result<Option<usize>, RecordingError> {
+        let is_open = |entry: &Entry| !entry.is_used && entry.path == asked.path;
         let is_of_thread = |entry: &Entry| match (asked.conversation, entry.conversation.as_deref()) {
             (Some(own), Some(other)) => own == other,
             _ => entry.digests.as_ref().is_some_and(|known| known.opening == digests.opening),
         };
-        let own = open().find(|(_, entry)| is_of_thread(entry));
-        own.or_else(|| open().next()).map(|(index, _)| index)
+        let places = |wanted: &dyn Fn(&Entry) -> bool| -> Vec<usize> {
+            let all = self.entries.iter().enumerate();
+            all.filter(|(_, entry)| is_open(entry) && wanted(entry)).map(|(place, _)| place).collect()
+        };
+        let own = places(&is_of_thread);
+        let candidates = if own.is_empty() { places(&|_| true) } else { own };
+        let text = normal.asks.to_string();
+        let mut best = None;
+        for place in candidates {
+            let alike = match self.entries[place].is_left_out {
+                true => 0,
+                false => {
+                    let recording = self.recordings.recording(place)?;
+                    common_prefix(&text, &Normal::of(asked.format, &recording.request).asks.to_string())
+                }
+            };
+            // Of those that are alike the first, which is the next one.
+            if best.is_none_or(|(most, _)| alike > most) {
+                best = Some((alike, place));
+            }
+        }
+        Ok(best.map(|(_, place)| place))
     }
 
     /// A call that was given up before it was answered need not be made again.
@@ -337,6 +360,10 @@ fn pair(before: &ToolOutput, after: &ToolOutput) -> blake3::Hash {
         hasher.update(&[0]);
     }
     hasher.finalize()
+}
+
+fn common_prefix(one: &str, other: &str) -> usize {
+    one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 fn cut(mut text: String) -> String {

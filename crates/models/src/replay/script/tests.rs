@@ -331,3 +331,50 @@ fn refused_call_is_matched_by_the_hash_of_its_request_and_else_by_its_order() {
     assert_eq!(ask(&anthropic("main", "first, at another time", &[])).as_deref(), Some("one"));
     assert_eq!(ask(&first), None);
 }
+
+/// A request of Codex after a search for tools, which brought these up.
+fn searched(user: &str, found: &[&str]) -> Value {
+    let tool = |name: &&str| {
+        let inner: Vec<Value> = ["a", "b"].iter().map(|n| json!({"name": format!("{name}-{n}")})).collect();
+        json!({"type": "namespace", "name": name, "tools": inner})
+    };
+    let tools: Vec<Value> = found.iter().map(tool).collect();
+    let input = json!([
+        {"type": "message", "role": "user", "content": "environment"},
+        {"type": "message", "role": "user", "content": user},
+        {"type": "tool_search_call", "call_id": "c"},
+        {"type": "tool_search_output", "call_id": "c", "tools": tools},
+    ]);
+    json!({"model": "m", "instructions": "same", "input": input})
+}
+
+fn ask(script: &mut Script, body: &Value) -> Verdict {
+    let body = body.to_string();
+    script.ask(&Asked {
+        format: Format::OpenAiResponses,
+        path: "/v1/responses",
+        conversation: None,
+        body: body.as_bytes(),
+    })
+}
+
+#[test]
+fn tools_that_a_search_brought_up_in_another_order_are_the_same() {
+    let recorded = recording("/v1/responses", &searched("go", &["x", "y", "z"]), "one");
+    let mut script = script_of(vec![recorded]);
+    assert!(matches!(ask(&mut script, &searched("go", &["z", "x", "y"])), Verdict::Recorded(0, _)));
+    let recorded = recording("/v1/responses", &searched("go", &["x", "y"]), "one");
+    let mut script = script_of(vec![recorded]);
+    assert!(matches!(ask(&mut script, &searched("go", &["x", "z"])), Verdict::Diverged), "another tool");
+}
+
+#[test]
+fn divergence_is_shown_against_the_call_that_begins_most_alike() {
+    let all = ["of a subagent", "of the agent"]
+        .map(|user| recording("/v1/responses", &searched(user, &["x"]), "a"));
+    let mut script = script_of(all.to_vec());
+    assert!(matches!(ask(&mut script, &searched("of the agent", &["y"])), Verdict::Diverged));
+    let divergence = script.report().divergence.expect("one");
+    assert_eq!((divergence.kind, divergence.index), (DivergenceKind::RequestDiffers, Some(2)));
+    assert!(!divergence.diff.expect("a diff").contains("of a subagent"));
+}
