@@ -21,7 +21,7 @@ use warren_domain::{AgentType, Conversations, McpServer, SessionId, Timestamp};
 
 use crate::{
     Adapter, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, ModelEndpoint,
-    Output, Parsed, TranscriptFile, TranscriptName, TranscriptPlan,
+    Output, Parsed, ProfilePart, TranscriptFile, TranscriptName, TranscriptPlan,
     detect::{has, word},
     fields::{text, texts},
     gemini_cli,
@@ -35,6 +35,10 @@ pub(crate) struct Acp;
 impl Adapter for Acp {
     fn agent_type(&self) -> AgentType {
         AgentType::from("acp")
+    }
+
+    fn ignores(&self) -> &'static [ProfilePart] {
+        &[ProfilePart::Skills, ProfilePart::Subagents, ProfilePart::Commands, ProfilePart::Tools]
     }
 
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {

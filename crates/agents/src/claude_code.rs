@@ -17,7 +17,7 @@ mod transcripts;
 mod user;
 
 use serde_json::{Map, Value};
-use warren_domain::{AgentType, SessionId};
+use warren_domain::{AgentType, Content, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Adopted, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
@@ -28,6 +28,10 @@ use codec::ClaudeCodec;
 
 /// Its name in requests, and among the installed programs.
 const NAME: &str = "claude-code";
+
+/// Its command that begins a conversation without a past, and what else that is called.
+const CLEAR: &str = "/clear";
+const CLEAR_ALIASES: [&str; 2] = ["/new", "/reset"];
 
 /// Where it keeps everything of its own, beneath the home.
 const CONFIG_DIRECTORY: &str = ".claude";
@@ -46,6 +50,22 @@ impl Adapter for ClaudeCode {
 
     fn program(&self) -> Option<&'static str> {
         Some(NAME)
+    }
+
+    /// `/clear` begins a conversation under a name of its own, and the next message would go on with the old one.
+    fn accepts(&self, _mode: PermissionMode, content: Option<&Content>) -> Result<(), LaunchError> {
+        let said = content.map(Content::to_text).unwrap_or_default();
+        let said = said.trim();
+        let command = said.split_whitespace().next().unwrap_or_default();
+        // Its other names could be those of a command of the profile, with words behind it.
+        if command != CLEAR && !CLEAR_ALIASES.contains(&said) {
+            return Ok(());
+        }
+        Err(LaunchError::NoEffect {
+            agent: self.agent_type(),
+            command: command.to_owned(),
+            instead: "begin a new session, which can share the workspace (`workspaceId`); `/compact` shortens this one",
+        })
     }
 
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {

@@ -31,7 +31,7 @@ use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Adopted, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
-    TranscriptPlan,
+    ProfilePart, TranscriptPlan,
     detect::{has, word},
     fields::text,
 };
@@ -53,6 +53,10 @@ impl Adapter for Codex {
 
     fn program(&self) -> Option<&'static str> {
         Some(PROGRAM)
+    }
+
+    fn ignores(&self) -> &'static [ProfilePart] {
+        &[ProfilePart::Tools]
     }
 
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {

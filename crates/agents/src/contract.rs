@@ -9,7 +9,7 @@ use warren_domain::{
     PermissionMode, SessionId, Timestamp,
 };
 
-use crate::{Adopted, Companions, LayoutFile, LayoutRequest, Parsed, TranscriptPlan};
+use crate::{Adopted, Companions, LayoutFile, LayoutRequest, Parsed, ProfilePart, TranscriptPlan};
 
 /// One agent: how it is started and what it leaves behind.
 ///
@@ -27,6 +27,19 @@ pub trait Adapter: Send + Sync {
     /// The installed program it needs, as [`LaunchRequest::programs`] names it. `None`: every sandbox has it.
     fn program(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Checks what a session or a message asks of it, before anything starts. `content` is the message, if there is one.
+    ///
+    /// # Errors
+    /// When this agent could only ignore it.
+    fn accepts(&self, _mode: PermissionMode, _content: Option<&Content>) -> Result<(), LaunchError> {
+        Ok(())
+    }
+
+    /// The parts of a profile that it has no place for. What it reports by itself is not among them.
+    fn ignores(&self) -> &'static [ProfilePart] {
+        &[]
     }
 
     /// The process to start for one run.
@@ -284,6 +297,30 @@ pub enum LaunchError {
         /// The program it needs.
         program: String,
     },
+    /// It cannot ask before it acts.
+    #[error("agent `{agent}` cannot ask before it acts")]
+    CannotAsk {
+        /// Which agent.
+        agent: AgentType,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// Images in messages do not reach its model.
+    #[error("agent `{agent}` takes no images in messages")]
+    NoImages {
+        /// Which agent.
+        agent: AgentType,
+    },
+    /// The message is a command of the agent's own that has no effect in a session.
+    #[error("`{command}` of agent `{agent}` has no effect in a session")]
+    NoEffect {
+        /// Which agent.
+        agent: AgentType,
+        /// The command.
+        command: String,
+        /// What to do instead.
+        instead: &'static str,
+    },
     /// The profile names no command.
     #[error("agent `{agent}` needs a command in its profile")]
     NoCommand {
@@ -301,6 +338,14 @@ impl LaunchError {
             LaunchError::NotInstalled { program, .. } => {
                 Some(format!("run `warren agents install {program}`"))
             }
+            LaunchError::CannotAsk { instead, .. } => Some(format!(
+                "{instead}, or leave out `permissionMode: \"ask\"` (`--ask`): the sandbox holds it either way"
+            )),
+            LaunchError::NoEffect { instead, .. } => Some((*instead).to_owned()),
+            LaunchError::NoImages { .. } => Some(
+                "upload the image as a file of the session and name its path in the message: the agent can read it"
+                    .to_owned(),
+            ),
             LaunchError::NoCommand { .. } => Some("set `command` in the profile".to_owned()),
         }
     }

@@ -9,8 +9,8 @@
 //! stays; skills, subagents and commands become files of Gemini's own forms beneath `~/.gemini`; MCP servers, tools and
 //! everything that would call home go into `settings.json`. Skills' npm and pip packages have no place.
 //!
-//! Permission mode `ask` has no effect beyond leaving out the tools that would need a person: without its own screen
-//! Gemini cannot ask anyone. It can ask by the Agent Client Protocol (`gemini --acp`), which is the agent `acp`.
+//! Permission mode `ask` is refused: without its own screen Gemini cannot ask anyone. It can ask by the Agent Client
+//! Protocol (`gemini --acp`), which is the agent `acp`. Images in messages are refused too: its stdin takes text alone.
 //! It takes no further message while it works, and an interrupt is a signal: it exits at once with code 0, and `follow`
 //! ends the commands it was running.
 
@@ -27,7 +27,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use warren_domain::{AgentType, PermissionMode, SessionId};
+use warren_domain::{AgentType, Content, PermissionMode, SessionId};
 
 use crate::{
     Adapter, Adopted, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
@@ -72,7 +72,19 @@ impl Adapter for GeminiCli {
         Some(PROGRAM)
     }
 
+    fn accepts(&self, mode: PermissionMode, content: Option<&Content>) -> Result<(), LaunchError> {
+        if mode == PermissionMode::Ask {
+            let instead = "use the agent `acp` with a profile whose `command` is `gemini-cli --acp`";
+            return Err(LaunchError::CannotAsk { agent: self.agent_type(), instead });
+        }
+        match content {
+            Some(content) if content.has_image() => Err(LaunchError::NoImages { agent: self.agent_type() }),
+            _ => Ok(()),
+        }
+    }
+
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
+        self.accepts(request.permission_mode, None)?;
         let program = request.program(&self.agent_type(), PROGRAM)?;
         let chats = format!("{}/{}", request.home, plan::ROOT);
         let mut argv: Vec<String> = Vec::new();
@@ -176,11 +188,7 @@ fn goes_on(request: &LaunchRequest<'_>) -> bool {
 
 fn options(request: &LaunchRequest<'_>) -> Vec<String> {
     let model = request.model.or(request.profile.model.as_deref()).unwrap_or(DEFAULT_MODEL);
-    let mode = match request.permission_mode {
-        PermissionMode::Auto => "yolo",
-        PermissionMode::Ask => "default",
-    };
-    let mut options = vec!["-o", "stream-json", "--approval-mode", mode, "--skip-trust", "-m", model];
+    let mut options = vec!["-o", "stream-json", "--approval-mode", "yolo", "--skip-trust", "-m", model];
     if goes_on(request) {
         // There is only one. Its own name would do no better, and one that Gemini does not know ends it.
         options.extend(["--resume", "latest"]);

@@ -9,6 +9,7 @@
 
 mod contract;
 mod detect;
+mod ignored;
 mod layout;
 mod registry;
 mod transcripts;
@@ -29,6 +30,7 @@ pub use contract::{
     Prompt, TurnEnd,
 };
 pub use detect::detect;
+pub use ignored::{ProfilePart, ignored};
 pub use layout::{LayoutFile, LayoutRequest, Place};
 pub use registry::{adapter, adapters};
 pub use transcripts::{

@@ -66,6 +66,15 @@ impl Content {
         })
     }
 
+    /// Whether a picture is in it.
+    #[must_use]
+    pub fn has_image(&self) -> bool {
+        match self {
+            Content::Text(_) => false,
+            Content::Parts(parts) => parts.iter().any(|part| matches!(part, ContentPart::Image { .. })),
+        }
+    }
+
     /// Whether there is nothing in it to act on.
     #[must_use]
     pub fn is_blank(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The owner of one session: decides, records, applies, acts.
 
+mod accepted;
 mod active;
 mod agent;
 mod approvals;
@@ -37,6 +38,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use tokio::sync::mpsc;
 
+pub(crate) use accepted::accepted;
 pub(crate) use errands::Errand;
 pub(crate) use files::{ByHand, known_files};
 pub(crate) use identity::Identity;

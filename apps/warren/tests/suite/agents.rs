@@ -1,7 +1,7 @@
 //! Agents' programs, from the real npm registry into a real sandbox.
 
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use warren_testkit::TestServer;
 
 /// The smallest of them, and the one that needs most of the machine: it is run by the machine's own node.
@@ -81,4 +81,29 @@ async fn the_api_lists_agents_installs_one_and_removes_it() {
         client.post("/api/agents/hal-9000", &serde_json::json!({})).await.refusal(),
         (404, "NOT_FOUND")
     );
+}
+
+#[tokio::test]
+async fn what_gemini_cli_could_only_ignore_is_refused_before_it_starts() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let asking = json!({"type": "gemini-cli", "options": {"permissionMode": "ask"}});
+    let refused = client.post("/api/sessions", &asking).await;
+    assert_eq!(refused.refusal(), (400, "BAD_REQUEST"));
+    assert!(
+        refused.body["hint"].as_str().expect("a hint").contains("gemini-cli --acp"),
+        "{:#}",
+        refused.body
+    );
+
+    let made = client.post("/api/sessions", &json!({"type": "gemini-cli"})).await.expect(StatusCode::CREATED);
+    let session = made["sessionId"].as_str().expect("an id");
+    let path = format!("/api/sessions/{session}");
+    let changed = client.patch(&path, &json!({"options": {"permissionMode": "ask"}})).await;
+    assert_eq!(changed.refusal(), (400, "BAD_REQUEST"));
+    let image = json!([{"text": "what is this?"}, {"image": "aGk=", "mediaType": "image/png"}]);
+    let refused = client.post(&format!("{path}/messages"), &json!({"content": image})).await;
+    assert_eq!(refused.refusal(), (400, "BAD_REQUEST"));
+    let title = refused.body.to_string();
+    assert!(title.contains("agent `gemini-cli` takes no images in messages"), "{title}");
 }

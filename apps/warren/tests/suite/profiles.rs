@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use warren_domain::SessionId;
-use warren_testkit::{TestClient, TestServer};
+use warren_testkit::{Setup, TestClient, TestServer};
 use warren_wire::{ROUTES, RouteName};
 
 use super::{input::second_project, session::said};
@@ -147,4 +147,50 @@ async fn a_session_keeps_the_profile_it_was_created_with_when_its_project_gets_o
     a.post(&format!("/api/sessions/{late}/sandbox/stop"), &json!({})).await.expect(StatusCode::NO_CONTENT);
     assert!(run(&a, late, look).await.contains("nobody"));
     drop(server);
+}
+
+#[tokio::test]
+async fn parts_of_a_profile_that_the_agent_ignores_are_named_once_in_a_session() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let skill = json!({"name": "charts", "description": "d", "skillMd": "# c", "npmDependencies": ["d3"]});
+    client.put("/api/profiles/p", &json!({"skills": [skill]})).await.expect(StatusCode::OK);
+    let session = session(&client, "p").await;
+    run(&client, session, "echo one").await;
+    run(&client, session, "echo two").await;
+    let log = client.log(session).await;
+    let notes: Vec<&Value> = log
+        .iter()
+        .filter(|event| event.json["block"]["id"] == "ignored-parts-of-profile")
+        .map(|event| &event.json["block"]["message"])
+        .collect();
+    let note = "The agent `builtin` has no place for these parts of its profile, and ignores them: \
+                npm packages of skills (d3).";
+    assert_eq!(notes, [note]);
+}
+
+/// What the model gateway answers to a call from inside that offers the model a web search.
+async fn searches(client: &TestClient, session: SessionId) -> String {
+    let tool = json!({"type": "web_search_20250305", "name": "web_search"});
+    let message = json!({"role": "user", "content": "hello"});
+    let call = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "tools": [tool], "messages": [message]});
+    let to = "-H 'content-type: application/json' http://127.0.0.1:4100/v1/messages";
+    run(client, session, &format!("curl -s --noproxy '*' -w '\nstatus:%{{http_code}}' -d '{call}' {to}"))
+        .await
+}
+
+#[tokio::test]
+async fn provider_tools_are_refused_unless_the_profile_or_the_configuration_grants_them() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let refused = searches(&client, client.session_create().await).await;
+    assert!(refused.contains("not granted to this run") && refused.contains("`providerTools`"), "{refused}");
+    client.put("/api/profiles/searching", &json!({"providerTools": true})).await.expect(StatusCode::OK);
+    let answered = searches(&client, session(&client, "searching").await).await;
+    assert!(answered.contains("status:200"), "{answered}");
+
+    let server = Setup::new().config("[models]\nprovider_tools = true").start().await;
+    let client = server.admin();
+    let answered = searches(&client, client.session_create().await).await;
+    assert!(answered.contains("status:200"), "{answered}");
 }

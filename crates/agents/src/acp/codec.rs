@@ -51,6 +51,8 @@ pub(super) enum Purpose {
     /// Tells that everything before it was answered.
     Settle,
     Set,
+    /// The mode in which it asks is set: without it there is no prompt.
+    SetAsking,
     Prompt,
 }
 
@@ -80,7 +82,13 @@ pub(super) struct AcpCodec {
     pub(super) again: Option<Prompt>,
     pub(super) has_prompted: bool,
     /// What is set before the prompt.
-    pub(super) settings: Vec<(&'static str, Value)>,
+    pub(super) settings: Vec<(Purpose, &'static str, Value)>,
+    /// Why there is to be no prompt.
+    pub(super) refusal: Option<String>,
+    /// What a person should know of a new session.
+    pub(super) notes: Vec<String>,
+    /// Where that is said.
+    pub(super) notice: Option<Thread>,
     pub(super) is_new: bool,
     pub(super) has_signed_in: bool,
     pub(super) replay: Replay,
@@ -110,6 +118,9 @@ impl AcpCodec {
             again: None,
             has_prompted: false,
             settings: Vec::new(),
+            refusal: None,
+            notes: Vec::new(),
+            notice: None,
             is_new: false,
             has_signed_in: false,
             replay: Replay::No,
@@ -170,7 +181,8 @@ impl AcpCodec {
                 self.replay = Replay::No;
                 self.go_on(at, out);
             }
-            (Purpose::Set, _) => self.go_on(at, out),
+            (Purpose::SetAsking, Err(failure)) => self.cannot_ask(&failure, at, out),
+            (Purpose::Set | Purpose::SetAsking, _) => self.go_on(at, out),
             (Purpose::Prompt, result) => self.prompt_answered(result, at, out),
             (Purpose::New, Err(failure)) if failure.code == AUTH_REQUIRED => self.sign_in(&failure, at, out),
             (Purpose::Load | Purpose::Resume, Err(failure)) => self.begin_anew(&failure, at, out),

@@ -5,37 +5,107 @@ use warren_domain::PermissionMode;
 
 use crate::fields::{list, present, text};
 
-/// Modes in which an agent asks nothing, and in which it asks before it acts, by id or name.
+/// Modes in which an agent asks nothing, by a part of id or name.
 const FREE: [&str; 5] = ["yolo", "fullaccess", "bypasspermissions", "allowall", "autoapprove"];
+/// Modes in which it asks before it acts, by id or name.
 const ASKING: [&str; 4] = ["default", "ask", "alwaysask", "manual"];
+/// A mode in which it asks before it changes anything; taken if there is none of the others.
+const READING: &str = "readonly";
 
-/// What to set before the first prompt: method and parameters.
-pub(super) fn settings(
-    session: &str,
-    offered: &Value,
-    mode: PermissionMode,
-    model: Option<&str>,
-) -> Vec<(&'static str, Value)> {
-    let mode = mode_of(offered, mode);
-    let mode = mode.map(|id| ("session/set_mode", json!({"sessionId": session, "modeId": id})));
-    let model = model.and_then(|model| set_model(session, offered, model));
-    mode.into_iter().chain(model).collect()
+/// What to do about the mode before the first prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Mode {
+    /// Nothing: it is in the right one.
+    Right,
+    /// Change to another: method and parameters.
+    Set(&'static str, Value),
+    /// It has modes of more and of less freedom, and none of them is known to ask. Their names.
+    Missing(Vec<String>),
+    /// Nothing that it offers says whether it asks. The names of its modes.
+    Unknown(Vec<String>),
 }
 
-/// The mode to change to, if there is one and it is not the present one.
-fn mode_of(offered: &Value, mode: PermissionMode) -> Option<String> {
-    let modes = present(offered, "modes")?;
-    let words: &[&str] = match mode {
-        PermissionMode::Auto => &FREE,
-        PermissionMode::Ask => &ASKING,
-    };
-    let is_meant = |mode: &&Value| {
-        let named = |key| text(mode, key).map(plain).unwrap_or_default();
-        words.contains(&named("id").as_str()) || words.contains(&named("name").as_str())
-    };
-    let meant = list(modes, "availableModes").iter().find(is_meant)?;
-    let id = text(meant, "id")?;
-    (text(modes, "currentModeId") != Some(id)).then(|| id.to_owned())
+/// The mode to change to.
+pub(super) fn mode(session: &str, offered: &Value, mode: PermissionMode) -> Mode {
+    let choices = Choices::of(offered);
+    match (choices.find(mode), mode) {
+        (Some(id), _) if choices.current == Some(id) => Mode::Right,
+        (Some(id), _) => {
+            let (method, params) = choices.set(session, id);
+            Mode::Set(method, params)
+        }
+        // What it asks is allowed.
+        (None, PermissionMode::Auto) => Mode::Right,
+        (None, PermissionMode::Ask) if choices.has_free() => Mode::Missing(choices.names()),
+        (None, PermissionMode::Ask) => Mode::Unknown(choices.names()),
+    }
+}
+
+/// The model to change to, if it is another and is offered: method and parameters.
+pub(super) fn model(session: &str, offered: &Value, model: Option<&str>) -> Option<(&'static str, Value)> {
+    set_model(session, offered, model?)
+}
+
+/// The modes that an agent offers. There are two ways to offer them.
+struct Choices<'a> {
+    /// Id and name of each.
+    all: Vec<(&'a str, &'a str)>,
+    current: Option<&'a str>,
+    /// The option that has them, if they are one's.
+    option: Option<&'a str>,
+}
+
+impl<'a> Choices<'a> {
+    fn of(offered: &'a Value) -> Self {
+        let choice = |key: &'static str| {
+            move |it: &'a Value| Some((text(it, key)?, text(it, "name").unwrap_or_default()))
+        };
+        if let Some(modes) = present(offered, "modes") {
+            let all = list(modes, "availableModes").iter().filter_map(choice("id")).collect();
+            return Self { all, current: text(modes, "currentModeId"), option: None };
+        }
+        let mut options = list(offered, "configOptions").iter();
+        let Some(option) = options.find(|option| text(option, "category") == Some("mode")) else {
+            return Self { all: Vec::new(), current: None, option: None };
+        };
+        let all = list(option, "options").iter().filter_map(choice("value")).collect();
+        Self { all, current: text(option, "currentValue"), option: text(option, "id") }
+    }
+
+    fn find(&self, mode: PermissionMode) -> Option<&'a str> {
+        let called = |is_meant: &dyn Fn(&str) -> bool| {
+            let found = self.all.iter().find(|(id, name)| is_meant(&plain(id)) || is_meant(&plain(name)));
+            found.map(|(id, _)| *id)
+        };
+        match mode {
+            PermissionMode::Auto => called(&is_free),
+            PermissionMode::Ask => {
+                called(&|word| ASKING.contains(&word)).or_else(|| called(&|word| word == READING))
+            }
+        }
+    }
+
+    fn has_free(&self) -> bool {
+        self.find(PermissionMode::Auto).is_some()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.all.iter().map(|(id, _)| (*id).to_owned()).collect()
+    }
+
+    fn set(&self, session: &str, id: &str) -> (&'static str, Value) {
+        match self.option {
+            Some(option) => {
+                let params = json!({"sessionId": session, "configId": option, "value": id});
+                ("session/set_config_option", params)
+            }
+            None => ("session/set_mode", json!({"sessionId": session, "modeId": id})),
+        }
+    }
+}
+
+fn is_free(word: &str) -> bool {
+    FREE.iter().any(|free| word.contains(free))
 }
 
 fn plain(name: &str) -> String {
@@ -70,24 +140,60 @@ pub(super) fn sign_in(initialized: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
     use warren_domain::PermissionMode::{Ask, Auto};
 
-    use super::{mode_of, set_model};
+    use super::{Mode, mode, set_model};
+
+    fn modes(ids: &[(&str, &str)], current: &str) -> Value {
+        let available: Vec<_> = ids.iter().map(|(id, name)| json!({"id": id, "name": name})).collect();
+        json!({"modes": {"currentModeId": current, "availableModes": available}})
+    }
+
+    fn set(id: &str) -> Mode {
+        Mode::Set("session/set_mode", json!({"sessionId": "s", "modeId": id}))
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
 
     #[test]
     fn a_mode_is_found_by_what_it_is_called() {
-        let modes = |ids: &[(&str, &str)], current: &str| {
-            let available: Vec<_> = ids.iter().map(|(id, name)| json!({"id": id, "name": name})).collect();
-            json!({"modes": {"currentModeId": current, "availableModes": available}})
-        };
         let gemini = modes(&[("default", "Default"), ("yolo", "YOLO"), ("plan", "Plan")], "default");
-        assert_eq!([mode_of(&gemini, Auto), mode_of(&gemini, Ask)], [Some("yolo".to_owned()), None]);
+        assert_eq!([mode("s", &gemini, Auto), mode("s", &gemini, Ask)], [set("yolo"), Mode::Right]);
         let codex = modes(&[("auto", "Default"), ("full-access", "Full Access")], "full-access");
-        assert_eq!([mode_of(&codex, Auto), mode_of(&codex, Ask)], [None, Some("auto".to_owned())]);
+        assert_eq!([mode("s", &codex, Auto), mode("s", &codex, Ask)], [Mode::Right, set("auto")]);
+        let ids = ["read-only", "workspace-write", "agent", "agent-full-access"];
+        let newer = modes(&ids.map(|id| (id, "")), "agent");
         assert_eq!(
-            [mode_of(&modes(&[("build", "build")], "build"), Auto), mode_of(&json!({}), Ask)],
-            [None, None]
+            [mode("s", &newer, Auto), mode("s", &newer, Ask)],
+            [set("agent-full-access"), set("read-only")]
+        );
+    }
+
+    #[test]
+    fn mode_that_is_an_option_is_set_as_one() {
+        let choices = json!([{"value": "ask", "name": "Ask"}, {"value": "yolo", "name": "Yolo"}]);
+        let option = json!({"id": "m", "category": "mode", "currentValue": "yolo", "options": choices});
+        let set = json!({"sessionId": "s", "configId": "m", "value": "ask"});
+        let offered = json!({"configOptions": [option]});
+        assert_eq!(mode("s", &offered, Ask), Mode::Set("session/set_config_option", set));
+        assert_eq!(mode("s", &offered, Auto), Mode::Right);
+    }
+
+    #[test]
+    fn modes_that_do_not_ask_are_named() {
+        let free = modes(&[("work", "Work"), ("yolo", "YOLO")], "work");
+        assert_eq!(mode("s", &free, Ask), Mode::Missing(names(&["work", "yolo"])));
+        let other = modes(&[("build", "build"), ("plan", "plan")], "build");
+        assert_eq!(
+            [mode("s", &other, Auto), mode("s", &other, Ask)],
+            [Mode::Right, Mode::Unknown(names(&["build", "plan"]))]
+        );
+        assert_eq!(
+            [mode("s", &json!({}), Auto), mode("s", &json!({}), Ask)],
+            [Mode::Right, Mode::Unknown(Vec::new())]
         );
     }
 

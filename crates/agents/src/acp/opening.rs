@@ -1,14 +1,18 @@
 //! How a session begins: what the agent can do, which session it is, what is set, and then the prompt.
 
 use serde_json::{Value, json};
-use warren_domain::{Content, ContentPart, ConversationId, ErrorCode, Timestamp};
+use warren_domain::{Content, ContentPart, ConversationId, ErrorCode, PermissionMode, Timestamp};
 
 use super::{
     codec::{AcpCodec, Purpose, Replay},
-    modes,
+    modes::{self, Mode},
     thread::Thread,
 };
 use crate::{Output, TurnEnd, fields::text, rpc::Failure};
+
+/// What to do about an agent that would not ask.
+const ASK_OTHERWISE: &str = "leave out `permissionMode: \"ask\"` (`--ask`), or use an agent that asks: `claude-code`, \
+     `opencode`, `codex` or `builtin`";
 
 impl AcpCodec {
     /// Takes the session up again, or begins one.
@@ -24,7 +28,9 @@ impl AcpCodec {
             Some(_) if loads => (Purpose::Load, "session/load"),
             _ => (Purpose::New, "session/new"),
         };
-        let servers: Vec<&Value> = plan.mcp_servers.iter().filter(|server| self.takes(server)).collect();
+        let (servers, others): (Vec<&Value>, Vec<&Value>) =
+            plan.mcp_servers.iter().partition(|server| self.takes(server));
+        self.notes = unreachable_servers(&others).into_iter().collect();
         let mut params = json!({"cwd": plan.workspace, "mcpServers": servers});
         if purpose != Purpose::New {
             params["sessionId"] = json!(known);
@@ -61,11 +67,7 @@ impl AcpCodec {
         self.main = None;
         let message =
             format!("The agent does not remember this session ({}); it begins anew.", failure.message);
-        let mut drafts = Vec::new();
-        let n_prompts = self.n_prompts;
-        let main = ConversationId::main();
-        Thread::new(main, n_prompts + 1).said(&message, at, &mut drafts);
-        out.extend(drafts.into_iter().map(Output::Event));
+        self.note(&message, at, out);
         self.open(out);
     }
 
@@ -75,8 +77,29 @@ impl AcpCodec {
         }
         self.is_new = is_new;
         let (Some(plan), Some(session)) = (&self.plan, &self.main) else { return };
-        self.settings = modes::settings(session, result, plan.permission_mode, plan.model.as_deref());
-        self.settings.reverse();
+        let model = modes::model(session, result, plan.model.as_deref());
+        self.settings = model.map(|(method, params)| (Purpose::Set, method, params)).into_iter().collect();
+        let asks = plan.permission_mode == PermissionMode::Ask;
+        match modes::mode(session, result, plan.permission_mode) {
+            Mode::Right => {}
+            Mode::Set(method, params) => {
+                let purpose = if asks { Purpose::SetAsking } else { Purpose::Set };
+                // Taken from the end: the mode comes first.
+                self.settings.push((purpose, method, params));
+            }
+            Mode::Missing(names) => {
+                let names = names.join("`, `");
+                self.refusal =
+                    Some(format!("the agent offers no mode in which it asks before it acts, only `{names}`"));
+            }
+            Mode::Unknown(names) => {
+                let modes = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                self.notes.push(format!(
+                    "This agent has no mode of which Warren knows that it asks before it acts (its modes: {modes}). \
+                     Its own settings decide what it asks."
+                ));
+            }
+        }
     }
 
     /// Some agents tell the past on after they said that they had. One more question, whose answer is of no interest,
@@ -92,9 +115,21 @@ impl AcpCodec {
 
     /// The next thing to set, or the prompt itself.
     pub(super) fn go_on(&mut self, at: Timestamp, out: &mut Vec<Output>) {
-        if let Some((method, params)) = self.settings.pop() {
-            out.push(self.requests.request(Purpose::Set, method, &params));
+        if let Some(why) = self.refusal.take() {
+            return self.refuse(&why, ASK_OTHERWISE, at, out);
+        }
+        let notes = std::mem::take(&mut self.notes);
+        if self.is_new {
+            notes.iter().for_each(|note| self.note(note, at, out));
+        }
+        if let Some((purpose, method, params)) = self.settings.pop() {
+            out.push(self.requests.request(purpose, method, &params));
             return;
+        }
+        if self.prompt.as_ref().is_some_and(|prompt| prompt.content.has_image()) && !self.can_prompt("image")
+        {
+            let hint = "send the message without images, or put them into the workspace as files";
+            return self.refuse("the agent takes no images in messages", hint, at, out);
         }
         let (Some(prompt), Some(session)) = (self.prompt.take(), self.main.clone()) else { return };
         let blocks = self.prompt_blocks(&prompt.content);
@@ -109,11 +144,32 @@ impl AcpCodec {
         out.push(self.requests.request(Purpose::Prompt, "session/prompt", &params));
     }
 
+    pub(super) fn cannot_ask(&mut self, failure: &Failure, at: Timestamp, out: &mut Vec<Output>) {
+        let why = format!("the agent does not change to the mode in which it asks: {}", failure.message);
+        self.refuse(&why, ASK_OTHERWISE, at, out);
+    }
+
+    fn refuse(&mut self, why: &str, hint: &str, at: Timestamp, out: &mut Vec<Output>) {
+        self.fail(ErrorCode::BadRequest, format!("{why}; hint: {hint}"), at, out);
+    }
+
+    /// Something that a person should know of the session, in its conversation.
+    fn note(&mut self, message: &str, at: Timestamp, out: &mut Vec<Output>) {
+        let mut drafts = Vec::new();
+        let n_prompts = self.n_prompts;
+        let thread = self.notice.get_or_insert_with(|| Thread::new(ConversationId::main(), n_prompts + 1));
+        thread.said(message, at, &mut drafts);
+        out.extend(drafts.into_iter().map(Output::Event));
+    }
+
+    /// Whether a prompt may have this in it.
+    fn can_prompt(&self, what: &str) -> bool {
+        let pointer = format!("/agentCapabilities/promptCapabilities/{what}");
+        self.initialized.pointer(&pointer) == Some(&json!(true))
+    }
+
     fn prompt_blocks(&self, content: &Content) -> Vec<Value> {
-        let can = |what: &str| {
-            let pointer = format!("/agentCapabilities/promptCapabilities/{what}");
-            self.initialized.pointer(&pointer) == Some(&json!(true))
-        };
+        let can = |what: &str| self.can_prompt(what);
         let words = |text: &str| json!({"type": "text", "text": text});
         let part = |part: &ContentPart| match part {
             ContentPart::Text { text } => words(text),
@@ -141,4 +197,14 @@ impl AcpCodec {
         };
         instructions.into_iter().chain(said).collect()
     }
+}
+
+fn unreachable_servers(servers: &[&Value]) -> Option<String> {
+    let names: Vec<&str> = servers.iter().filter_map(|server| text(server, "name")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "This agent cannot reach these MCP servers of its profile by their kind of address: {}.",
+            names.join(", ")
+        )
+    })
 }

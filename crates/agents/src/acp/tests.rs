@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use warren_domain::{
-    AgentProfile, ApprovalDecision, Content, ErrorCode, McpServer, PermissionMode, ProfileId, SessionId,
-    Timestamp,
+    AgentProfile, ApprovalDecision, Content, ContentPart, ErrorCode, McpServer, PermissionMode, ProfileId,
+    SessionId, Timestamp,
 };
 
 use super::Acp;
@@ -251,4 +251,95 @@ fn files_and_terminals_are_refused_and_a_death_is_a_failure() {
     client.codec.ended(&Exit { code: Some(1), signal: None }, now(), &mut client.out);
     let message = "the agent ended before it was done (exit code 1)".to_owned();
     assert_eq!(client.ends(), [&TurnEnd::Failed { code: ErrorCode::AgentError, message, recoverable: true }]);
+}
+
+/// What an agent says that offers these modes, and what it is asked next.
+fn offered(mode: PermissionMode, modes: &Value) -> (Client, Vec<Value>) {
+    let mut client = Client::new(mode, &profile(), None);
+    client.hears(&json!({"id": 1, "result": {}}));
+    let next = client.hears(&json!({"id": 2, "result": {"sessionId": "s", "modes": modes}}));
+    (client, next)
+}
+
+fn refusal(client: &Client) -> &str {
+    match client.ends()[..] {
+        [TurnEnd::Failed { code: ErrorCode::BadRequest, message, .. }] => message,
+        ref other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn agent_that_would_not_ask_is_not_prompted() {
+    let modes = json!({"currentModeId": "work", "availableModes": [{"id": "work"}, {"id": "yolo"}]});
+    let (client, next) = offered(PermissionMode::Ask, &modes);
+    assert_eq!(methods(&next), Vec::<&str>::new());
+    let why = refusal(&client);
+    assert!(why.starts_with(
+        "the agent offers no mode in which it asks before it acts, only `work`, `yolo`; hint: "
+    ));
+
+    let modes = json!({"currentModeId": "agent", "availableModes": [{"id": "read-only"}, {"id": "agent"}]});
+    let (mut client, next) = offered(PermissionMode::Ask, &modes);
+    assert_eq!(next[0]["params"], json!({"sessionId": "s", "modeId": "read-only"}));
+    let next = client.hears(&json!({"id": 3, "error": {"code": 1, "message": "not now"}}));
+    assert_eq!(methods(&next), Vec::<&str>::new());
+    let why = "the agent does not change to the mode in which it asks: not now; hint: ";
+    assert!(refusal(&client).starts_with(why), "{}", refusal(&client));
+}
+
+#[test]
+fn modes_that_say_nothing_about_asking_are_noted_once() {
+    let modes = json!({"currentModeId": "build", "availableModes": [{"id": "build"}, {"id": "plan"}]});
+    let (client, next) = offered(PermissionMode::Ask, &modes);
+    assert_eq!(methods(&next), ["session/prompt"]);
+    let notes = |client: &Client| format!("{:?}", client.out).matches("its modes: build, plan").count();
+    assert_eq!(notes(&client), 1);
+    let (client, _) = offered(PermissionMode::Auto, &modes);
+    assert_eq!(notes(&client), 0);
+    let mut client =
+        Client::new(PermissionMode::Ask, &profile(), Some(&json!({"sessionId": "s", "prompts": 1})));
+    let can = json!({"agentCapabilities": {"sessionCapabilities": {"resume": {}}}});
+    client.hears(&json!({"id": 1, "result": can}));
+    let next = client.hears(&json!({"id": 2, "result": {"modes": modes}}));
+    assert_eq!(
+        (methods(&next), notes(&client)),
+        (vec!["session/prompt"], 0),
+        "said when the session was new"
+    );
+}
+
+#[test]
+fn servers_that_an_agent_cannot_reach_are_named() {
+    let mut profile = profile();
+    let far = json!({"name": "far", "type": "sse", "url": "http://x"});
+    profile.external_mcps = vec![serde_json::from_value(far).expect("a server")];
+    let mut client = Client::new(PermissionMode::Auto, &profile, None);
+    client.hears(&json!({"id": 1, "result": {}}));
+    client.hears(&json!({"id": 2, "result": {"sessionId": "s"}}));
+    assert!(
+        format!("{:?}", client.out)
+            .contains("cannot reach these MCP servers of its profile by their kind of address: far.")
+    );
+}
+
+#[test]
+fn image_goes_to_an_agent_that_takes_it_and_is_refused_otherwise() {
+    let image = ContentPart::Image { image: "aGk=".to_owned(), media_type: "image/png".to_owned() };
+    let prompt = Prompt { message: "msg-1".into(), content: Content::Parts(vec![image]) };
+    let prompted = |capabilities: Value| {
+        let (profile, programs) = (profile(), BTreeMap::new());
+        let mut client = Client { codec: Acp.codec(&request(&profile, &programs, &[])), out: Vec::new() };
+        client.codec.begin(&prompt, now(), &mut client.out);
+        client.hears(&json!({"id": 1, "result": {"agentCapabilities": capabilities}}));
+        let next = client.hears(&json!({"id": 2, "result": {"sessionId": "s"}}));
+        (client, next)
+    };
+    let (_, next) = prompted(json!({"promptCapabilities": {"image": true}}));
+    assert_eq!(
+        next[0]["params"]["prompt"],
+        json!([{"type": "image", "data": "aGk=", "mimeType": "image/png"}])
+    );
+    let (client, next) = prompted(json!({}));
+    assert_eq!(next, Vec::<Value>::new());
+    assert!(refusal(&client).starts_with("the agent takes no images in messages; hint: "));
 }

@@ -593,3 +593,20 @@ fn a_summary_of_a_version_that_marks_no_compaction_is_shown_as_one() {
     };
     assert_eq!((id.as_str(), &more["summary"]), ("u", &json!("This session is being continued.")));
 }
+
+#[test]
+fn command_that_clears_the_conversation_is_refused_and_no_other() {
+    let accepts = |said: &str| ClaudeCode.accepts(PermissionMode::Auto, Some(&Content::from(said)));
+    for said in ["/clear", " /clear\n", "/clear start over", "/new", "/reset"] {
+        let refused = accepts(said).expect_err(said);
+        assert!(
+            refused.to_string().ends_with("of agent `claude-code` has no effect in a session"),
+            "{refused}"
+        );
+        assert!(refused.hint().expect("a hint").starts_with("begin a new session"));
+    }
+    for said in ["/compact", "/clearance", "please /clear it", "/new page about cats", "", "hello"] {
+        assert_eq!(accepts(said), Ok(()), "{said}");
+    }
+    assert_eq!(ClaudeCode.accepts(PermissionMode::Ask, None), Ok(()));
+}

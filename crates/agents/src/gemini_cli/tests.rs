@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use warren_domain::{AgentProfile, PermissionMode, ProfileId, SessionId};
+use warren_domain::{AgentProfile, Content, ContentPart, PermissionMode, ProfileId, SessionId};
 
 use super::GeminiCli;
 use crate::{Adapter, LaunchError, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Place};
@@ -202,4 +202,39 @@ fn what_a_person_saved_by_hand_is_read_too() {
     assert_eq!(kinds(&log.to_string()), ["user_message"]);
     let detected = crate::detect(history.to_string().as_bytes()).map(|agent| agent.agent_type());
     assert_eq!(detected, Some(GeminiCli.agent_type()));
+}
+
+#[test]
+fn web_search_is_offered_only_where_it_is_granted() {
+    let profile = AgentProfile { provider_tools: true, ..AgentProfile::empty(ProfileId("p".to_owned())) };
+    let request = LayoutRequest {
+        profile: &profile,
+        endpoints: &[],
+        model: None,
+        permission_mode: PermissionMode::Auto,
+    };
+    let files = GeminiCli.layout(&request);
+    let settings: Value = serde_json::from_slice(&files[0].content).expect("JSON");
+    assert_eq!([&settings["tools"], &settings["experimental"]], [&Value::Null, &Value::Null]);
+}
+
+#[test]
+fn what_gemini_could_only_ignore_is_refused_with_a_hint() {
+    let agent = || "gemini-cli".into();
+    let refused = GeminiCli.accepts(PermissionMode::Ask, None).expect_err("it cannot ask");
+    assert_eq!(refused.to_string(), "agent `gemini-cli` cannot ask before it acts");
+    assert!(refused.hint().expect("a hint").contains("`gemini-cli --acp`"));
+    let given = Given::new();
+    let request = LaunchRequest { permission_mode: PermissionMode::Ask, ..given.request() };
+    assert_eq!(GeminiCli.launch(&request), Err(refused), "sessions of earlier releases too");
+
+    let image = ContentPart::Image { image: "aGk=".to_owned(), media_type: "image/png".to_owned() };
+    let text = ContentPart::Text { text: "what is this?".to_owned() };
+    let with_image = Content::Parts(vec![text.clone(), image]);
+    let auto = PermissionMode::Auto;
+    let refused = GeminiCli.accepts(auto, Some(&with_image));
+    assert_eq!(refused, Err(LaunchError::NoImages { agent: agent() }));
+    for content in [None, Some(&Content::from("hi")), Some(&Content::Parts(vec![text]))] {
+        assert_eq!(GeminiCli.accepts(auto, content), Ok(()));
+    }
 }

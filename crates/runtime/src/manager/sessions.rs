@@ -16,7 +16,7 @@ use crate::{
     api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
     places::Places,
     recorder::{RecordError, Recorder},
-    session::{Leave, Request, first_version, is_shared, latest_of_workspace},
+    session::{Leave, Request, accepted, first_version, is_shared, latest_of_workspace},
     spaces,
 };
 
@@ -141,6 +141,7 @@ impl SessionManager {
     ) -> Result<SessionSummary, SessionError> {
         let adapter = find_adapter(&new.agent_type)?;
         let new = NewSession { agent_type: adapter.agent_type(), ..new };
+        accepted(&new.agent_type, new.options.permission_mode.unwrap_or_default(), None)?;
         let env = &self.shared.parts.env;
         let session = env.session_id();
         let workspace = self.workspace_for(session, &new).await?;

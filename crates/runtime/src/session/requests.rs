@@ -209,6 +209,7 @@ impl SessionTask {
         if self.leaving.as_ref().is_some_and(|(how, _)| !matches!(how, Leave::Stop(_))) {
             return Err(Failure::Refused(SessionError::Draining));
         }
+        self.check_accepted(message.options.permission_mode, Some(&message.content))?;
         self.check_log_room().await?;
         let run = self.shared.parts.env.run_id();
         let title = self.title_from(&message.content).await?;
@@ -301,6 +302,8 @@ impl SessionTask {
     }
 
     async fn on_update(&mut self, changes: SessionChanges) -> Result<(), Failure> {
+        let options = changes.options.clone().and_then(|it| serde_json::from_value::<RunOptions>(it).ok());
+        self.check_accepted(options.and_then(|options| options.permission_mode), None)?;
         let now = self.shared.parts.env.now();
         let update = SessionUpdate {
             name: changes.name.clone(),
@@ -317,6 +320,7 @@ impl SessionTask {
     async fn on_requeue(&mut self, run: RunId, change: RunChange) -> Result<(), Failure> {
         let RunChange { content, position } = change;
         let mut record = self.queued_record(run).await?;
+        self.check_accepted(record.input.options.permission_mode, content.as_ref())?;
         if let Some(content) = &content {
             record.input.content = content.clone();
         }

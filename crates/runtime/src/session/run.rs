@@ -5,8 +5,9 @@ use std::{ops::ControlFlow, time::Duration};
 use tokio::time::Instant;
 use warren_agents::{Adapter, Launch, LaunchError, LaunchRequest, Prompt};
 use warren_domain::{
-    BlobHash, BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, Head, OpenBlocks, Outcome,
-    Rejection, RunId, RunOptions, RunStatus, Seq, Usage, Version,
+    AgentProfile, BlobHash, Block, BlockId, Command, Diagnostics, Draft, ErrorCode, Event, EventBody, Head,
+    OpenBlocks, Outcome, Rejection, RunId, RunOptions, RunStatus, Seq, SystemSubtype, Timestamp, Usage,
+    Version,
 };
 use warren_models::{Budget, BudgetLimits, Charge};
 use warren_store::{Change, ReadError, RunRecord, SessionUpdate};
@@ -53,10 +54,35 @@ fn put_before_path(launch: &mut Launch, program: Option<&str>, ready: &Ready) {
 }
 
 /// Why an agent does not start, with what to do about it.
+/// Says which parts of its profile the agent has no place for.
+fn ignored_note(
+    adapter: &dyn Adapter,
+    profile: &AgentProfile,
+    run: RunId,
+    timestamp: Timestamp,
+) -> Option<Draft> {
+    let ignored = warren_agents::ignored(adapter, profile);
+    let block = Block::System {
+        id: BlockId::from("ignored-parts-of-profile"),
+        timestamp,
+        subtype: SystemSubtype::Status,
+        message: format!(
+            "The agent `{}` has no place for these parts of its profile, and ignores them: {}.",
+            adapter.agent_type(),
+            ignored.join("; ")
+        ),
+        metadata: None,
+    };
+    (!ignored.is_empty()).then(|| Draft::of_run(run, EventBody::BlockComplete { block }))
+}
+
 fn not_launched(error: &LaunchError) -> (ErrorCode, String) {
     let code = match error {
         LaunchError::NotInstalled { .. } | LaunchError::NoCommand { .. } => ErrorCode::AgentUnknown,
         LaunchError::NoEndpoint { .. } => ErrorCode::AgentError,
+        LaunchError::CannotAsk { .. } | LaunchError::NoImages { .. } | LaunchError::NoEffect { .. } => {
+            ErrorCode::BadRequest
+        }
     };
     match error.hint() {
         Some(hint) => (code, format!("{error}; hint: {hint}")),
@@ -164,10 +190,13 @@ impl SessionTask {
             }
             return self.start_sandbox(0).await;
         }
+        if let Ok((_, Some(note))) = &started {
+            self.recorder.record(vec![note.clone()], |_| Vec::new()).await?;
+        }
         let now = self.shared.parts.env.now();
         let Some(run) = &mut self.run else { return Ok(()) };
         match started {
-            Ok(mut agent) => {
+            Ok((mut agent, _)) => {
                 let message = BlockId::of_message(record.run_id);
                 agent.begin(&Prompt { message, content: record.input.content }, now);
                 run.untold.drain(..).for_each(|prompt| agent.steer(&prompt, now));
@@ -179,7 +208,8 @@ impl SessionTask {
         Ok(())
     }
 
-    async fn start_agent(&self, record: &RunRecord) -> Result<Agent, (ErrorCode, String)> {
+    /// Starts the process. With it comes what a person should know of it, if it is the session's first.
+    async fn start_agent(&self, record: &RunRecord) -> Result<(Agent, Option<Draft>), (ErrorCode, String)> {
         let agent_error = |message: String| (ErrorCode::AgentError, message);
         let ready = self.sandbox.ready().ok_or_else(|| agent_error("the sandbox is gone".to_owned()))?;
         let adapter =
@@ -206,7 +236,9 @@ impl SessionTask {
             profile: &profile,
             endpoints: &endpoints,
         };
-        let mut launch = adapter.launch(&request).map_err(|error| not_launched(&error))?;
+        let accepted = adapter.accepts(request.permission_mode, Some(&record.input.content));
+        let launch = accepted.and_then(|()| adapter.launch(&request));
+        let mut launch = launch.map_err(|error| not_launched(&error))?;
         put_before_path(&mut launch, adapter.program(), ready);
         let budget = self.money(&options).await.map_err(|error| agent_error(chain(&error)))?;
         ready.calls.limit_to(record.run_id, budget);
@@ -217,9 +249,14 @@ impl SessionTask {
         // Calls are admitted before the agent can make one.
         ready.belong_to(Some(record.run_id));
         let (codec, sandbox) = (adapter.codec(&request), &ready.sandbox);
-        Agent::start(record.run_id, sandbox, launch, codec, self.sender.clone(), &self.shared.parts.tasks)
-            .await
-            .map_err(|error| agent_error(format!("the agent could not be started: {}", chain(&error))))
+        let (sender, tasks) = (self.sender.clone(), &self.shared.parts.tasks);
+        let agent = Agent::start(record.run_id, sandbox, launch, codec, sender, tasks).await;
+        let agent = agent
+            .map_err(|error| agent_error(format!("the agent could not be started: {}", chain(&error))))?;
+        let is_first = !past.is_resumable;
+        let note =
+            is_first.then(|| ignored_note(adapter, &profile, record.run_id, self.shared.parts.env.now()));
+        Ok((agent, note.flatten()))
     }
 
     /// What the session may still spend, if that is limited.
