@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use warren_domain::{Event, EventBody, SandboxStatus};
 
-/// Slower starts are worth a word.
-pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+/// Slower starts are worth a word. Servers note them in the conversation, by default earlier: this is for those that do not.
+pub(crate) const LIMIT: Duration = Duration::from_secs(45);
 
 /// Watches the start of one run.
 #[derive(Debug, Default)]

@@ -177,6 +177,11 @@ pub const KEYS: &[Key] = &[
         "How long an agent that asks a person waits for the answer. After that the answer is no.",
     ),
     key(
+        "runs.silence_seconds",
+        Kind::Integer,
+        "An agent that has not answered for so long after its start is noted in the conversation. The run goes on.",
+    ),
+    key(
         "plans.unpaid.messages",
         Kind::Integer,
         "Messages that the owner of a token with the plan `unpaid` may send in all. One more is refused with `MESSAGE_LIMIT`.",

@@ -72,7 +72,12 @@ raw! {
 
 raw! {
     /// `[runs]`
-    RawRuns { time_budget_seconds: Option<u64>, soft_budget_percent: Option<u8>, approval_seconds: Option<u64>, }
+    RawRuns {
+        time_budget_seconds: Option<u64>,
+        soft_budget_percent: Option<u8>,
+        approval_seconds: Option<u64>,
+        silence_seconds: Option<u64>,
+    }
 }
 
 raw! {

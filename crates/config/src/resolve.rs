@@ -135,6 +135,8 @@ pub struct Runs {
     pub hard_budget: Duration,
     /// After this long a question that nobody answered is answered with no.
     pub approvals: Duration,
+    /// How long an agent may say nothing after its start before that is noted.
+    pub silence: Duration,
 }
 
 /// Where things are kept.
@@ -399,7 +401,16 @@ fn runs(raw: &RawRuns) -> Result<Runs, ConfigError> {
     }
     let hard_budget = Duration::from_secs(hard);
     let soft_budget = hard_budget * u32::from(percent) / 100;
-    Ok(Runs { soft_budget, hard_budget, approvals: Duration::from_secs(approvals) })
+    let silence = raw.silence_seconds.unwrap_or(30);
+    if !(1..=LONGEST_WAIT).contains(&silence) {
+        return Err(invalid(
+            "runs.silence_seconds",
+            silence,
+            "write a number from 1 to 31536000, which is a year",
+        ));
+    }
+    let [approvals, silence] = [approvals, silence].map(Duration::from_secs);
+    Ok(Runs { soft_budget, hard_budget, approvals, silence })
 }
 
 fn retention(raw: &RawRetention) -> Result<Retention, ConfigError> {

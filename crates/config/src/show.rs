@@ -32,6 +32,7 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("runs.time_budget_seconds", config.runs.hard_budget.as_secs().to_string()),
         ("runs.soft_budget_percent", soft_percent(config).to_string()),
         ("runs.approval_seconds", config.runs.approvals.as_secs().to_string()),
+        ("runs.silence_seconds", config.runs.silence.as_secs().to_string()),
         ("plans.unpaid.messages", config.plans.unpaid_messages.to_string()),
         ("plans.paid.messages_per_week", config.plans.paid_messages_per_week.to_string()),
         ("plans.admin", quoted(&config.plans.admin)),

@@ -235,6 +235,7 @@ pub(crate) fn runtime(
         run_budget: config.runs.hard_budget,
         soft_share: config.runs.soft_budget.as_secs_f64() / config.runs.hard_budget.as_secs_f64(),
         approvals: config.runs.approvals,
+        silence: config.runs.silence,
         max_sandboxes: config.sandbox.max_concurrent.map_or_else(usual_max_sandboxes, |max| max as usize),
         limits: Limits {
             memory_bytes: limits.memory_bytes,

@@ -45,6 +45,8 @@ pub struct Options {
     pub soft_share: f64,
     /// How long an agent may take to stop after it was asked to.
     pub stop_patience: Duration,
+    /// An agent that has not answered for this long after its start is noted in the conversation.
+    pub silence: Duration,
     /// How many sandboxes may run at once. Starts beyond it wait in order.
     pub max_sandboxes: usize,
     /// What each sandbox may use.
@@ -167,6 +169,7 @@ impl Options {
             run_budget: Duration::from_secs(30 * 60),
             soft_share: 0.4,
             stop_patience: Duration::from_secs(10),
+            silence: Duration::from_secs(30),
             max_sandboxes: usize::MAX,
             limits: Limits::default(),
             required: Vec::new(),

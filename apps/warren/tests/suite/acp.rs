@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use warren_domain::SessionId;
-use warren_testkit::{TestClient, TestServer};
+use warren_testkit::{Setup, TestClient, TestServer};
 
 use super::real::{
     answer, assert_ends, assert_heard, end_of, outputs_of, pending, server, text_of, until, whole,
@@ -158,6 +158,29 @@ async fn an_acp_agent_goes_on_in_a_new_sandbox_and_remembers(agent: &str) {
     let events = client.run(session, "what word did I tell you?").await;
     assert_ends(agent, &events, "run_completed");
     assert!(text_of(&events).contains("marzipan"), "{agent}: {}", text_of(&events));
+}
+
+#[tokio::test]
+async fn agent_that_says_nothing_after_its_start_is_noted_in_the_conversation() {
+    let server = Setup::new().config("[runs]\nsilence_seconds = 1").start().await;
+    let client = server.admin();
+    client.put("/api/profiles/mute", &json!({"command": ["sleep", "600"]})).await.expect(StatusCode::OK);
+    let body = json!({"type": "acp", "agentProfileReference": "mute"});
+    let made = client.post("/api/sessions", &body).await.expect(StatusCode::CREATED);
+    let session: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    let (run, seq) = client.message_send(session, "hello").await;
+    let name = format!("silent-{run}");
+    let mut events = client.events(session, seq).await;
+    let noted = events.until(|event| event.json["block"]["id"] == name.as_str()).await;
+    let note = &noted.last().expect("a note").json;
+    assert_eq!((&note["type"], &note["runId"]), (&json!("block_complete"), &json!(run)));
+    let said = note["block"]["message"].as_str().expect("a message");
+    assert!(said.starts_with("The agent has not answered for 1 s after its start."), "{said}");
+    interrupt(&client, session).await;
+    let end = end_of(&client, session, run).await;
+    assert_eq!(end.kind(), "run_interrupted", "the run went on until then: {:#}", end.json);
+    let log = client.log(session).await;
+    assert_eq!(log.iter().filter(|event| event.json["block"]["id"] == name.as_str()).count(), 1);
 }
 
 /// Each agent by itself: they are slow to start, and what fails is known by its name.

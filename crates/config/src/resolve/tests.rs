@@ -68,6 +68,7 @@ workspace_isolation = true
         time_budget_seconds = 100
         soft_budget_percent = 75
         approval_seconds = 60
+        silence_seconds = 9
         [plans]
         unpaid = { messages = 3 }
         paid = { messages_per_week = 70 }
@@ -140,6 +141,7 @@ sandbox.resource_limits.inodes = 500000
 runs.time_budget_seconds = 100
 runs.soft_budget_percent = 75
 runs.approval_seconds = 60
+runs.silence_seconds = 9
 plans.unpaid.messages = 3
 plans.paid.messages_per_week = 70
 plans.admin = "paid"

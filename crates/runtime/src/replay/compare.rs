@@ -9,6 +9,8 @@ use warren_domain::{
 };
 use warren_models::{Moments, normal_text, said, unified_diff};
 
+use crate::session::is_silence;
+
 /// The longest difference that is shown.
 const LONGEST_DIFF: usize = 16 << 10;
 
@@ -229,7 +231,8 @@ impl Facts {
         // A word of the platform comes after what the agent was at.
         let is_agents = |block: &Block| !matches!(block, Block::System { .. } | Block::Error { .. });
         let last = blocks.iter().rposition(is_agents);
-        for (place, block) in blocks.iter().enumerate() {
+        // How long an agent takes to start is no part of what it does.
+        for (place, block) in blocks.iter().enumerate().filter(|(_, block)| !is_silence(block)) {
             let value = bare(block);
             match block {
                 Block::ToolUse { tool_use_id, .. } | Block::ToolResult { tool_use_id, .. } => {

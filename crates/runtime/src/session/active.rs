@@ -55,6 +55,8 @@ pub(super) struct ActiveRun {
     pub(super) soft_at: Option<Instant>,
     pub(super) hard_at: Option<Instant>,
     pub(super) kill_at: Option<Instant>,
+    /// If the agent has not answered by then, that is noted.
+    pub(super) silent_at: Option<Instant>,
     pub(super) settle_at: Option<Instant>,
     /// What calls that ended have said was taken up.
     pub(super) has_settled: bool,
@@ -104,6 +106,7 @@ impl ActiveRun {
             soft_at: budget.0.map(|soft| now + soft),
             hard_at: Some(now + budget.1),
             kill_at: None,
+            silent_at: None,
             settle_at: None,
             has_settled: false,
             lost_at: None,
@@ -115,7 +118,7 @@ impl ActiveRun {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let own = [self.soft_at, self.hard_at, self.kill_at, self.settle_at, self.lost_at];
+        let own = [self.soft_at, self.hard_at, self.kill_at, self.silent_at, self.settle_at, self.lost_at];
         let asked = self.asked.iter().map(|waiting| waiting.expires_at);
         own.into_iter().flatten().chain(asked).min()
     }
@@ -136,7 +139,7 @@ impl ActiveRun {
             self.killed |= matches!(why, Stop::Disk(_));
             self.stop = Some(why);
             self.kill_at = Some(kill_at);
-            self.soft_at = None;
+            (self.soft_at, self.silent_at) = (None, None);
         }
         if let Some(agent) = &mut self.agent {
             agent.interrupt();

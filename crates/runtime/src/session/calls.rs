@@ -137,6 +137,7 @@ impl SessionTask {
         let Starting { run, conversation, started } = starting;
         let active = self.run.as_mut().filter(|active| active.record.run_id == run);
         let Some(active) = active.filter(|_| !recorded.is_closed()) else { return Ok(()) };
+        active.silent_at = None;
         active.is_demo |= started.model == DEMO;
         let started = EventBody::ModelCallStarted(started);
         let draft = Draft::of_run(run, started).within(thread(conversation));

@@ -102,6 +102,7 @@ impl SessionTask {
         let now = Instant::now();
         if !self.sandbox.is_queued() {
             self.run_deadlines(now);
+            self.note_silence(now).await?;
         }
         self.expire_approvals().await?;
         if let SandboxSlot::Ready(ready) = &self.sandbox {

@@ -12,6 +12,7 @@ use super::{
     SessionTask,
     agent::{Agent, AgentExit, Line},
     signal::Signal,
+    silence::is_answer,
     transcripts::save_state,
 };
 use crate::{coalesce::coalesce, recorder::RecordError};
@@ -109,8 +110,10 @@ impl SessionTask {
         }
         let completed = drafts.iter().any(|draft| matches!(draft.body, EventBody::BlockComplete { .. }));
         let taken_up = self.taken_up(&drafts).await?;
+        let has_answered = drafts.iter().any(|draft| is_answer(&draft.body));
         let events = self.recorder.record(drafts, |_| taken_up).await?;
         if let Some(run) = &mut self.run {
+            run.silent_at = run.silent_at.filter(|_| !has_answered);
             events.iter().for_each(|event| run.blocks.apply(&event.conversation_id, &event.body));
         }
         if completed && let Some(ready) = self.sandbox.ready() {
@@ -127,7 +130,10 @@ impl SessionTask {
                 self.send(bytes);
                 Ok(())
             }
-            Output::Asked(ask) => self.on_asked(ask).await,
+            Output::Asked(ask) => {
+                self.run.iter_mut().for_each(|run| run.silent_at = None);
+                self.on_asked(ask).await
+            }
             Output::Withdrawn(key) => self.on_withdrawn(&key).await,
             Output::Unapproved { tool_name, tool_use_id } => {
                 if let Some(run) = &mut self.run {

@@ -201,6 +201,7 @@ impl SessionTask {
                 agent.begin(&Prompt { message, content: record.input.content }, now);
                 run.untold.drain(..).for_each(|prompt| agent.steer(&prompt, now));
                 run.agent = Some(agent);
+                run.silent_at = Some(Instant::now() + self.shared.options.silence);
             }
             Err((code, message)) => run.fail(code, message),
         }
