@@ -43,6 +43,12 @@ const PROGRAM: &str = "codex";
 /// account may use, and some of its models work by writing programs instead of calling tools.
 const DEFAULT_MODEL: &str = "gpt-5.5";
 
+/// What Codex is told of processes that are to go on. It kills the process group of a command that has ended, and its own
+/// sessions when it exits, which it does after each turn.
+const BACKGROUND: &str = "Processes that a command leaves in the background end with that command, and commands that are still \
+    running end with your turn. To leave a server or another process running for the user, start it with `setsid`, as in \
+    `setsid npm run dev > /tmp/dev.log 2>&1 < /dev/null &`.";
+
 /// The adapter.
 pub(crate) struct Codex;
 
@@ -131,8 +137,9 @@ fn beginning(request: &LaunchRequest<'_>) -> codec::Plan {
         "sandbox": "danger-full-access",
     });
     let model = request.model.or(request.profile.model.as_deref()).or(Some(DEFAULT_MODEL));
-    let instructions = request.profile.system_prompt.as_deref().filter(|text| !text.trim().is_empty());
-    for (key, value) in [("model", model), ("developerInstructions", instructions)] {
+    let own = request.profile.system_prompt.as_deref().filter(|text| !text.trim().is_empty());
+    let instructions = own.into_iter().chain([BACKGROUND]).collect::<Vec<_>>().join("\n\n");
+    for (key, value) in [("model", model), ("developerInstructions", Some(instructions.as_str()))] {
         if let Some(value) = value {
             params[key] = json!(value);
         }

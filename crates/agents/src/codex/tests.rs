@@ -6,7 +6,7 @@ use warren_domain::{
     PermissionMode, ProfileCommand, ProfileId, SessionId, Skill, Subagent, Timestamp,
 };
 
-use super::Codex;
+use super::{BACKGROUND, Codex};
 use crate::{
     Adapter, Answer, Codec, LaunchError, LaunchRequest, LayoutRequest, ModelApi, ModelEndpoint, Output,
     Prompt, TranscriptName, TurnEnd,
@@ -101,6 +101,7 @@ fn a_run_begins_a_thread_or_goes_on_in_the_one_there_was() {
     assert_eq!(methods, ["initialize", "initialized", "thread/start", "turn/start"]);
     let asked = json!({
         "cwd": "/workspace", "approvalPolicy": "never", "sandbox": "danger-full-access", "model": "gpt-5.5",
+        "developerInstructions": BACKGROUND,
     });
     assert_eq!(sent[2]["params"], asked);
     let input = json!([{"type": "text", "text": "go"}]);
