@@ -97,6 +97,10 @@ impl Adapter for ClaudeCode {
         Some(Companions { directory: format!("{session}/subagents"), prefix: "agent-", suffix: ".jsonl" })
     }
 
+    fn beside(&self, main: (&str, &[u8]), name: &str, head: &dyn Fn() -> Vec<u8>) -> Option<String> {
+        transcripts::beside(main, name, head)
+    }
+
     fn adopt(&self, session: SessionId, main: &[u8]) -> Adopted {
         Adopted { main: transcripts::renamed(main, session), state: None }
     }

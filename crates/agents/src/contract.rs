@@ -69,6 +69,18 @@ pub trait Adapter: Send + Sync {
         None
     }
 
+    /// Whether whatever it says of tokens says what they cost, too: 0 is then a price, and not that nothing was said.
+    fn tells_cost(&self) -> bool {
+        false
+    }
+
+    /// The subagent whose transcript a file is that lies in the same directory as the main one, by its name and, if that
+    /// does not rule it out, the beginning of its content, which `head` reads. `None`: it is something else, or of another
+    /// session. Versions that put subagents there put those of all sessions there.
+    fn beside(&self, _main: (&str, &[u8]), _name: &str, _head: &dyn Fn() -> Vec<u8>) -> Option<String> {
+        None
+    }
+
     /// Whether an object, at the beginning of a transcript or of a recording, is one that only this agent writes. It may
     /// be known by its outermost names alone, without their values.
     fn wrote(&self, _object: &Map<String, Value>) -> bool {

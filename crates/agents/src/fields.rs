@@ -1,5 +1,6 @@
 //! Fields of JSON that others wrote, read without trusting its shape: what is not there or is of another type is absent.
 
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 use warren_domain::Timestamp;
 
@@ -41,6 +42,12 @@ pub(crate) fn present<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
 /// Takes a field that is there and is not null.
 pub(crate) fn taken(value: &mut Value, key: &str) -> Option<Value> {
     value.get_mut(key).map(Value::take).filter(|field| !field.is_null())
+}
+
+/// A field that counts as absent if it is not what it should be, for `deserialize_with`.
+pub(crate) fn lax<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
+    let value = Value::deserialize(from)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 /// What an error says, without the JSON a provider may have wrapped it in.

@@ -14,6 +14,7 @@ mod layout;
 mod registry;
 mod transcripts;
 
+mod command;
 mod fields;
 mod rpc;
 mod subagent;

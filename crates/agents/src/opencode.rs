@@ -118,6 +118,10 @@ impl Adapter for OpenCode {
         Box::new(OpenCodeCodec::new(self.agent_type(), Some(driving)))
     }
 
+    fn tells_cost(&self) -> bool {
+        true
+    }
+
     fn recorded(&self) -> Box<dyn Codec> {
         Box::new(OpenCodeCodec::new(self.agent_type(), None))
     }

@@ -23,3 +23,5 @@ mod hostile;
 mod opencode;
 #[path = "all/support.rs"]
 mod support;
+#[path = "all/unseen.rs"]
+mod unseen;

@@ -3,7 +3,13 @@
 use serde_json::{Value, json};
 use warren_domain::{Block, BlockId, BlockStatus, Timestamp};
 
-use crate::fields::{list, present, text};
+use crate::{
+    command::{exit_code, was_stopped, with_exit_code},
+    fields::{list, present, text},
+};
+
+/// The code that a shell gives for a command that a signal ended.
+const SIGNALLED: i64 = 128;
 
 /// A tool call as far as it was told.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,12 +22,17 @@ pub(super) struct Call {
     status: BlockStatus,
     content: Vec<Value>,
     raw_output: Value,
+    /// What the command wrote to its terminal: some agents tell it beside the protocol's own fields, piece by piece.
+    terminal: String,
+    /// What a working tool says of how far it is.
+    progress: String,
+    exit_code: Option<i64>,
 }
 
 impl Call {
-    /// A call that is told about for the first time, by whatever message.
+    /// A call that is told about for the first time, by whatever message; it takes over nothing of it but the name.
     pub(super) fn new(id: &str, told: &Value, at: Timestamp) -> Self {
-        let mut call = Self {
+        Self {
             id: id.to_owned(),
             began: at,
             name: name(told),
@@ -30,13 +41,14 @@ impl Call {
             status: BlockStatus::Pending,
             content: Vec::new(),
             raw_output: Value::Null,
-        };
-        call.update(told);
-        call
+            terminal: String::new(),
+            progress: String::new(),
+            exit_code: None,
+        }
     }
 
-    /// Takes over what a message tells. What it leaves out stays.
-    pub(super) fn update(&mut self, told: &Value) {
+    /// Takes over what a message tells. What it leaves out stays. Gives what it adds to the terminal.
+    pub(super) fn update<'a>(&mut self, told: &'a Value) -> &'a str {
         if let Some(title) = text(told, "title").filter(|title| !title.is_empty()) {
             self.title = Some(title.to_owned());
         }
@@ -58,6 +70,36 @@ impl Call {
             Some("failed" | "cancelled" | "rejected") => BlockStatus::Error,
             _ => self.status,
         };
+        let added = self.take_terminal(told);
+        if self.status == BlockStatus::Success && self.has_failed_command() {
+            self.status = BlockStatus::Error;
+        }
+        added
+    }
+
+    /// The keys are not the protocol's: editors made them up, and agents send them unasked.
+    fn take_terminal<'a>(&mut self, told: &'a Value) -> &'a str {
+        let meta = |key: &str| told.get("_meta").and_then(|meta| present(meta, key));
+        let data = |key: &str| meta(key).and_then(|it| text(it, "data"));
+        let added = data("terminal_output_delta").or_else(|| data("terminal_output")).unwrap_or_default();
+        self.terminal.push_str(added);
+        self.progress.push_str(data("mcp_output_delta").unwrap_or_default());
+        if let Some(exit) = meta("terminal_exit") {
+            let by_signal = || present(exit, "signal").map(|_| SIGNALLED);
+            self.exit_code = exit_code(exit).or_else(by_signal).or(self.exit_code);
+        }
+        added
+    }
+
+    /// Some agents call a command completed however it ended.
+    fn has_failed_command(&self) -> bool {
+        let stopped = || raw_words(&self.raw_output).is_some_and(was_stopped);
+        let is_command = self.raw_output.pointer("/metadata/exit").is_some();
+        self.code().is_some_and(|code| code != 0) || (is_command && stopped())
+    }
+
+    fn code(&self) -> Option<i64> {
+        self.exit_code.or_else(|| exit_code(&self.raw_output))
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -101,18 +143,41 @@ impl Call {
         }
     }
 
-    /// The output of a working tool as far as it has come.
+    /// The output of a working tool as far as it has come, where all of it is told each time.
     pub(super) fn growing(&self) -> Option<String> {
-        self.words().filter(|_| self.status == BlockStatus::Running)
+        let is_growing = self.status == BlockStatus::Running && !self.is_piecemeal();
+        if let (true, Value::String(given)) = (is_growing, self.given()) { Some(given) } else { None }
     }
 
-    /// What the call gave: its texts, else what the tool itself said, else what it changed.
+    /// Whether all that is known of its output is what came piece by piece.
+    pub(super) fn is_piecemeal(&self) -> bool {
+        self.words().is_none()
+    }
+
+    /// What the call gave: what its terminal had and its texts, else what the tool itself said, else what it changed.
     pub(super) fn output(&self) -> Value {
-        if let Some(words) = self.words() {
-            return Value::String(words);
+        match self.given() {
+            Value::String(output) => Value::String(with_exit_code(output, self.code())),
+            other => other,
+        }
+    }
+
+    fn given(&self) -> Value {
+        match (self.words(), self.terminal.is_empty()) {
+            (Some(words), true) => return Value::String(words),
+            (None, false) => return Value::String(self.terminal.clone()),
+            (Some(words), false) if self.terminal.contains(words.as_str()) => {
+                return Value::String(self.terminal.clone());
+            }
+            (Some(words), false) if words.contains(self.terminal.trim()) => return Value::String(words),
+            (Some(words), false) => return Value::String(joined(&self.terminal, &words)),
+            (None, true) => {}
         }
         if let Some(output) = raw_text(&self.raw_output) {
             return output;
+        }
+        if !self.progress.is_empty() {
+            return Value::String(self.progress.clone());
         }
         let shown = self.content.iter().filter(|part| text(part, "type") != Some("terminal"));
         let shown: Vec<Value> = shown.cloned().collect();
@@ -157,10 +222,21 @@ fn raw_text(raw: &Value) -> Option<Value> {
         ["formatted_output", "aggregated_output", "output", "stdout", "text", "error", "message"];
     match raw {
         Value::Null => None,
+        // Nothing but how it ended.
+        Value::Object(fields) if fields.keys().all(|key| key == "exit_code" || key == "exitCode") => None,
         Value::Object(_) => {
             let found = KEYS.iter().find_map(|key| text(raw, key));
             Some(found.map_or_else(|| raw.clone(), |text| json!(text)))
         }
         other => Some(other.clone()),
     }
+}
+
+fn raw_words(raw: &Value) -> Option<&str> {
+    raw.as_str().or_else(|| text(raw, "output"))
+}
+
+/// Two texts, each on lines of its own.
+fn joined(one: &str, other: &str) -> String {
+    format!("{}\n{other}", one.strip_suffix('\n').unwrap_or(one))
 }

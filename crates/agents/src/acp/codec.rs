@@ -329,6 +329,17 @@ impl AcpCodec {
                 return self.thread(session, at, out).called(update, at, out).is_some();
             }
             "plan" => self.thread(session, at, out).planned(update, at, out),
+            // The same in a later version of the protocol, which has plans that are texts, too.
+            "plan_update" => {
+                let plan = update.get("plan").unwrap_or(update);
+                let entries = text(plan, "content").map(|words| json!({"entries": [{"content": words}]}));
+                self.thread(session, at, out).planned(entries.as_ref().unwrap_or(plan), at, out);
+            }
+            "notice" => {
+                let words: Vec<&str> =
+                    ["title", "description"].iter().filter_map(|key| text(update, key)).collect();
+                self.thread(session, at, out).said(&words.join(": "), at, out);
+            }
             "usage_update" => {
                 self.context_tokens = Some(number(update, "used"));
                 let cost = update.pointer("/cost/amount").and_then(Value::as_f64);
@@ -340,7 +351,8 @@ impl AcpCodec {
             | "config_option_update"
             | "session_info_update"
             | "user_message_chunk" => {}
-            _ => return false,
+            // What begins so is an agent's own affair.
+            _ => return kind.starts_with('_'),
         }
         true
     }

@@ -21,8 +21,17 @@ pub(super) struct Thread {
     /// Calls that were told about in this prompt.
     calls: HashMap<String, Call>,
     /// Outputs that are coming, by call.
-    growing: HashMap<String, String>,
+    growing: HashMap<String, Shown>,
     pub(super) last_text: Option<String>,
+}
+
+/// What of a call's output is shown.
+#[derive(Debug)]
+enum Shown {
+    /// All that was told.
+    Whole(String),
+    /// What came piece by piece, which nobody need keep.
+    Pieces,
 }
 
 /// A text or thought that grows.
@@ -142,14 +151,14 @@ impl Thread {
         let is_new = before.is_none();
         let mut call = before.unwrap_or_else(|| Call::new(&id, told, at));
         let block_before = call.block();
-        call.update(told);
+        let added = call.update(told);
         if call.is_open() {
             if is_new {
                 out.push(self.draft(EventBody::BlockStart { block: call.block() }));
             } else if let Some(updates) = changes(&block_before, &call.block()) {
                 out.push(self.draft(EventBody::BlockUpdate { block_id: BlockId(id.clone()), updates }));
             }
-            self.output_grew(&id, &call, at, out);
+            self.output_grew(&id, &call, added, at, out);
         } else {
             if is_new {
                 out.push(self.draft(EventBody::BlockStart { block: call.block() }));
@@ -170,24 +179,39 @@ impl Thread {
         }
     }
 
-    /// Output that comes bit by bit is told whole each time.
-    fn output_grew(&mut self, id: &str, call: &Call, at: Timestamp, out: &mut Vec<Draft>) {
-        let Some(now) = call.growing() else { return };
-        let before = self.growing.insert(id.to_owned(), now.clone());
-        match before {
-            None => out.push(self.draft(EventBody::BlockStart { block: call.result(json!(now), at) })),
-            Some(before) if before == now => {}
-            Some(before) => {
-                let block_id = call.result_id();
-                out.push(self.draft(match now.strip_prefix(before.as_str()) {
-                    Some(delta) => EventBody::TextDelta { block_id, delta: delta.to_owned() },
-                    None => {
-                        let updates = [("output".to_owned(), json!(now))].into_iter().collect();
-                        EventBody::BlockUpdate { block_id, updates }
-                    }
-                }));
-            }
+    /// Output that comes bit by bit is told whole each time, but for that of terminals.
+    fn output_grew(&mut self, id: &str, call: &Call, added: &str, at: Timestamp, out: &mut Vec<Draft>) {
+        if call.is_piecemeal() && !added.is_empty() {
+            return self.terminal_grew(id, call, added, at, out);
         }
+        let Some(now) = call.growing() else { return };
+        let before = self.growing.insert(id.to_owned(), Shown::Whole(now.clone()));
+        let block_id = call.result_id();
+        let delta = match &before {
+            None => {
+                return out.push(self.draft(EventBody::BlockStart { block: call.result(json!(now), at) }));
+            }
+            Some(Shown::Whole(before)) => now.strip_prefix(before.as_str()),
+            Some(Shown::Pieces) => None,
+        };
+        let body = match delta {
+            Some("") => return,
+            Some(delta) => EventBody::TextDelta { block_id, delta: delta.to_owned() },
+            None => {
+                let updates = [("output".to_owned(), json!(now))].into_iter().collect();
+                EventBody::BlockUpdate { block_id, updates }
+            }
+        };
+        out.push(self.draft(body));
+    }
+
+    fn terminal_grew(&mut self, id: &str, call: &Call, added: &str, at: Timestamp, out: &mut Vec<Draft>) {
+        let is_new = self.growing.insert(id.to_owned(), Shown::Pieces).is_none();
+        out.push(self.draft(if is_new {
+            EventBody::BlockStart { block: call.result(call.output(), at) }
+        } else {
+            EventBody::TextDelta { block_id: call.result_id(), delta: added.to_owned() }
+        }));
     }
 
     /// The plan: one block a prompt, as a call of the tool that writes it.

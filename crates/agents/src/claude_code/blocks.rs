@@ -82,7 +82,11 @@ fn numbered(message: &str, kind: &str, number: u32) -> BlockId {
 /// One block of an assistant's message.
 pub(super) fn said(part: Part<'_>, origin: Origin<'_>, counts: &mut Counts) -> Said {
     match part.kind {
-        b"text" => Said::Whole(text(counts.text(origin.message), part.text.into_owned(), origin)),
+        b"text" => Said::Whole(text(
+            counts.text(origin.message),
+            cited(part.text.into_owned(), &part.citations),
+            origin,
+        )),
         b"thinking" | b"redacted_thinking" => {
             let id = counts.thought(origin.message);
             Said::Whole(Block::Thinking {
@@ -138,6 +142,34 @@ pub(super) fn author(line: &Line<'_>, origin: Origin<'_>, parts: &[Part<'_>]) ->
         "" | "No response requested." => Author::Nobody,
         text => Author::Program(notice(&line.uuid().unwrap_or_default(), text.to_owned(), origin.at)),
     }
+}
+
+/// A text with where it is from behind it: links, or titles of documents; each once.
+fn cited(text: String, citations: &Value) -> String {
+    let mut sources: Vec<String> = Vec::new();
+    for citation in citations.as_array().into_iter().flatten() {
+        let field = |names: &[&str]| {
+            let found = names.iter().find_map(|name| citation.get(*name)?.as_str());
+            found.map(str::trim).filter(|text| !text.is_empty())
+        };
+        let (title, url) = (field(&["title", "document_title"]), field(&["url", "source"]));
+        let source = match (title, url) {
+            (title, Some(url)) if url.contains("://") => {
+                format!("[{}](<{url}>)", link_text(title.unwrap_or(url)))
+            }
+            (Some(name), _) | (None, Some(name)) => name.to_owned(),
+            (None, None) => continue,
+        };
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    if sources.is_empty() { text } else { format!("{text} ({})", sources.join(", ")) }
+}
+
+/// A title as it may stand in a link: without what would end it.
+fn link_text(title: &str) -> String {
+    title.replace(['[', ']', '\n'], " ").trim().to_owned()
 }
 
 /// A text of the assistant.

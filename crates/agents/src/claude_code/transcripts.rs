@@ -82,15 +82,40 @@ impl TranscriptPlan for Plan {
     }
 }
 
+/// The subagent of a file beside the main transcript, `agent-<id>.jsonl`: each of its lines names the session. A session
+/// that was gone on from may have lines under its earlier name.
+pub(super) fn beside(
+    (main_name, main): (&str, &[u8]),
+    name: &str,
+    head: &dyn Fn() -> Vec<u8>,
+) -> Option<String> {
+    let id = name.strip_prefix("agent-")?.strip_suffix(".jsonl").filter(|id| !id.is_empty())?;
+    let head = head();
+    let session = session_names(&head).next()?;
+    let is_own_name = main_name.strip_suffix(".jsonl").is_some_and(|name| name.as_bytes() == session);
+    (is_own_name || session_names(main).any(|name| name == session)).then(|| id.to_owned())
+}
+
+/// The sessions that a transcript names, once for each line at least.
+fn session_names(transcript: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let starts = memchr::memmem::find_iter(transcript, SESSION_MARK);
+    starts.filter_map(|at| {
+        let name = &transcript[at + SESSION_MARK.len()..];
+        Some(&name[..memchr::memchr(b'"', name)?])
+    })
+}
+
+/// What stands before the name of the session in a line.
+const SESSION_MARK: &[u8] = b"\"sessionId\":\"";
+
 /// The same transcript under another session's name. Claude Code goes on only from lines that bear the name it is asked
 /// for.
 pub(super) fn renamed(main: &[u8], session: SessionId) -> Vec<u8> {
-    const MARK: &[u8] = b"\"sessionId\":\"";
     let name = session.to_string();
     let mut renamed = Vec::with_capacity(main.len());
     let mut rest = main;
-    while let Some(at) = memchr::memmem::find(rest, MARK) {
-        let (before, after) = rest.split_at(at + MARK.len());
+    while let Some(at) = memchr::memmem::find(rest, SESSION_MARK) {
+        let (before, after) = rest.split_at(at + SESSION_MARK.len());
         renamed.extend_from_slice(before);
         let end = memchr::memchr(b'"', after).unwrap_or(after.len());
         renamed.extend_from_slice(name.as_bytes());
@@ -98,4 +123,25 @@ pub(super) fn renamed(main: &[u8], session: SessionId) -> Vec<u8> {
     }
     renamed.extend_from_slice(rest);
     renamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beside;
+
+    #[test]
+    fn a_subagent_beside_a_transcript_is_known_by_the_session_that_its_lines_name() {
+        let line =
+            |session: &str| format!("{{\"type\":\"user\",\"sessionId\":\"{session}\",\"agentId\":\"a1\"}}\n");
+        let main = [line("earlier"), line("own")].concat();
+        let of = |file: &str, head: &str| {
+            beside(("own.jsonl", main.as_bytes()), file, &|| head.as_bytes().to_vec())
+        };
+        assert_eq!(of("agent-a1.jsonl", &line("own")), Some("a1".to_owned()));
+        assert_eq!(of("agent-a1.jsonl", &line("earlier")), Some("a1".to_owned()));
+        assert_eq!(of("agent-a1.jsonl", &line("another")), None);
+        assert_eq!(of("agent-.jsonl", &line("own")), None);
+        assert_eq!(of("b.jsonl", &line("own")), None);
+        assert_eq!(of("agent-a1.jsonl", ""), None);
+    }
 }

@@ -10,7 +10,10 @@ use super::{
     reported::web_search,
     shell,
 };
-use crate::fields::{list, text, texts};
+use crate::{
+    command::with_exit_code,
+    fields::{list, text, texts},
+};
 
 /// What stands before the output proper in the answer to a command.
 const HEADERS: [&str; 4] = ["Chunk ID: ", "Exit code: ", "Wall time: ", "Process exited with code "];
@@ -130,7 +133,7 @@ pub(super) fn end(tool: &Tool, answer: &Value) -> End {
             End { output: Some(json!(listed)), ..succeeded(output) }
         }
         "update_plan" | "image_view" if !is_failure(answer, &text) => End::silent(BlockStatus::Success),
-        _ if exit_code.is_some_and(|code| code != 0) => failed(output),
+        _ if exit_code.is_some_and(|code| code != 0) => failed(&with_exit_code(output.to_owned(), exit_code)),
         _ if exit_code.is_none() && is_failure(answer, &text) => failed(output),
         _ => succeeded(output),
     }
@@ -242,7 +245,7 @@ mod tests {
             let answer = json!({"output": output});
             end(&shell, &modern(&answer).unwrap_or(answer))
         };
-        let (good, bad) = (ended(BlockStatus::Success, "a\n"), ended(BlockStatus::Error, "a\n"));
+        let (good, bad) = (ended(BlockStatus::Success, "a\n"), ended(BlockStatus::Error, "a\n[exit code 3]"));
         assert_eq!(answer("a\n"), good);
         assert_eq!(answer("Exit code: 0\nWall time: 1 seconds\nOutput:\na\n"), good);
         assert_eq!(answer("Chunk ID: x\nProcess exited with code 3\nOutput:\na\n"), bad);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use warren_domain::{BlockStatus, Content, Timestamp};
 
-use crate::fields;
+use crate::{command::with_exit_code, fields};
 
 /// One thing Codex tells about.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,9 +148,20 @@ impl Change {
 
 impl End {
     /// The end of a command. Commands that a person did not allow have no output of their own.
-    pub(super) fn of_command(status: &str, output: &str, duration_ms: Option<u64>) -> Option<Self> {
-        let output = if status == "declined" { REJECTED } else { output };
-        Some(Self { status: status_of(status)?, output: Some(json!(output)), duration_ms })
+    pub(super) fn of_command(
+        status: &str,
+        output: &str,
+        exit_code: Option<i64>,
+        duration_ms: Option<u64>,
+    ) -> Option<Self> {
+        let output = match status {
+            "declined" => REJECTED.to_owned(),
+            _ => with_exit_code(output.to_owned(), exit_code),
+        };
+        let status = status_of(status)?;
+        let has_failed = exit_code.is_some_and(|code| code != 0);
+        let status = if has_failed { BlockStatus::Error } else { status };
+        Some(Self { status, output: Some(json!(output)), duration_ms })
     }
 
     /// An end that gave nothing but its success.

@@ -4,11 +4,14 @@ use serde_json::{Value, json};
 use warren_domain::BlockStatus;
 
 use super::{
-    item::{Change, End, Item, Spawn, Tool, What, agent_states, collab, status_of, unknown},
+    item::{Change, End, Item, Spawn, Tool, What, agent_states, collab, snake, status_of, unknown},
     reported::{mcp_call, web_search},
     shell,
 };
-use crate::fields::{list, text, texts};
+use crate::{
+    command::exit_code,
+    fields::{list, text, texts},
+};
 
 /// An item of an event. `None`: it has no id.
 pub(super) fn item(item: &Value) -> Option<Item> {
@@ -23,7 +26,7 @@ fn what(item: &Value) -> What {
         "command_execution" => {
             let output = text(item, "aggregated_output").unwrap_or_default();
             let command = shell::of_line(text(item, "command").unwrap_or_default());
-            What::Tool(Tool::shell(&command, End::of_command(status, output, None)))
+            What::Tool(Tool::shell(&command, End::of_command(status, output, exit_code(item), None)))
         }
         "file_change" => What::Tool(Tool::patch(list(item, "changes").iter().map(change).collect(), status)),
         "mcp_tool_call" => What::Tool(mcp_call(item, status, None)),
@@ -40,14 +43,23 @@ fn change(change: &Value) -> Change {
     Change { path: field("path"), kind: field("kind"), moved_to: None, diff: None }
 }
 
-/// The plan, of which only this is printed: whether a step is done.
+/// The plan, of which only this is printed: whether a step is done. Codex has one step under way until all are done, and
+/// takes them in order, so the first that is not done is the one.
 fn todo_list(items: &[Value]) -> Tool {
-    let step = |item: &Value| {
-        let done = item.get("completed").and_then(Value::as_bool).unwrap_or_default();
-        let status = if done { "completed" } else { "pending" };
-        json!({"step": text(item, "text").unwrap_or_default(), "status": status})
+    let is_done = |item: &Value| item.get("completed").and_then(Value::as_bool).unwrap_or_default();
+    let under_way = items.iter().position(|item| !is_done(item));
+    let step = |(place, item): (usize, &Value)| {
+        let told = text(item, "status").map(snake);
+        let status = if is_done(item) {
+            "completed"
+        } else if Some(place) == under_way {
+            "in_progress"
+        } else {
+            "pending"
+        };
+        json!({"step": text(item, "text").unwrap_or_default(), "status": told.as_deref().unwrap_or(status)})
     };
-    plan(items.iter().map(step).collect())
+    plan(items.iter().enumerate().map(step).collect())
 }
 
 /// The plan as a call of the tool that writes it.

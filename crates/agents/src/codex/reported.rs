@@ -7,7 +7,10 @@ use super::{
     item::{Change, End, Item, Spawn, Tool, What, agent_states, collab, mcp_output, status_of, unknown},
     shell,
 };
-use crate::fields::{list, millis, number, present, text, texts};
+use crate::{
+    command::exit_code,
+    fields::{list, millis, number, present, text, texts},
+};
 
 /// An item of a notification. `None`: it has no id.
 pub(super) fn item(item: &Value) -> Option<Item> {
@@ -32,7 +35,7 @@ fn what(item: &Value) -> What {
         "reasoning" => What::Thinking(thinking(&texts(item, "summary"), &texts(item, "content"))),
         "commandExecution" => {
             let output = text(item, "aggregatedOutput").unwrap_or_default();
-            let end = End::of_command(status, output, duration_ms);
+            let end = End::of_command(status, output, exit_code(item), duration_ms);
             What::Tool(Tool::shell(&shell::of_line(text(item, "command").unwrap_or_default()), end))
         }
         "fileChange" => What::Tool(Tool::patch(list(item, "changes").iter().map(change).collect(), status)),

@@ -91,7 +91,7 @@ fn command(item: &Value) -> Tool {
     let by_exit = if exit_code == Some(0) { "completed" } else { "failed" };
     let status = text(item, "status").unwrap_or(by_exit);
     let output = ["aggregated_output", "formatted_output", "stdout"].iter().find_map(|key| text(item, key));
-    let end = End::of_command(status, output.unwrap_or_default(), duration_ms(item));
+    let end = End::of_command(status, output.unwrap_or_default(), exit_code, duration_ms(item));
     Tool::shell(&shell::of_words(&texts(item, "command")), end)
 }
 

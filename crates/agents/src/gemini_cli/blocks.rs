@@ -9,9 +9,14 @@ use super::{
     record::{Role, agent_text, prompt_text, thinking},
     text,
 };
+use crate::command::was_stopped;
 
 /// Tools that start a subagent.
 const AGENT_TOOLS: [&str; 2] = ["invoke_agent", "delegate_to_agent"];
+
+/// The tool that carries out commands, and what the model is told below their output.
+const SHELL_TOOL: &str = "run_shell_command";
+const BELOW: [&str; 5] = ["Error", "Exit Code", "Signal", "Background PIDs", "Process Group PGID"];
 
 /// Answers that are written down together have times that differ by no more. Between two rounds the model is asked.
 const TOGETHER_MS: i64 = 25;
@@ -130,14 +135,40 @@ pub(super) fn is_agent_tool(name: &str) -> bool {
 
 /// How far a call is.
 pub(super) fn status(call: &ToolCall) -> BlockStatus {
+    let has_failed = || has_failed_command(&call.name, &output(call));
     match call.status.as_deref() {
+        Some("success") if has_failed() => BlockStatus::Error,
         Some("success") => BlockStatus::Success,
         Some("error" | "cancelled") => BlockStatus::Error,
         Some("executing") => BlockStatus::Running,
         // A version that names no status writes a call when it is answered.
+        _ if !call.result.is_null() && has_failed() => BlockStatus::Error,
         _ if !call.result.is_null() => BlockStatus::Success,
         _ => BlockStatus::Pending,
     }
+}
+
+/// Whether the answer of a tool that carries out commands tells of one that failed: Gemini calls it a success. The
+/// model is told in lines below the output; a person, only where there is no output.
+pub(super) fn has_failed_command(tool: &str, answer: &str) -> bool {
+    if tool != SHELL_TOOL {
+        return false;
+    }
+    let shown = answer.trim();
+    let is_shown = !shown.contains('\n')
+        && ["Command exited with code: ", "Command terminated by signal: ", "Command failed: "]
+            .iter()
+            .any(|words| shown.starts_with(words));
+    let told = answer.lines().rev().map(str::trim_end).filter(|line| !line.is_empty());
+    let told = told.skip_while(|line| *line == "</untrusted_context>");
+    let mut told = told.map_while(|line| line.split_once(": ").filter(|(name, _)| BELOW.contains(name)));
+    is_shown
+        || was_stopped(answer.trim_start_matches("<untrusted_context>").trim_start())
+        || told.any(|(name, value)| match name {
+            "Exit Code" => value.parse().is_ok_and(|code: i64| code != 0),
+            "Signal" => value != "(none)",
+            _ => false,
+        })
 }
 
 /// What the model was told that a call gave.

@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, value::RawValue};
 use warren_domain::Timestamp;
+
+use super::text;
+use crate::fields::lax;
 
 /// A line of stdout.
 #[derive(Debug, Deserialize)]
@@ -23,22 +26,23 @@ pub(super) enum Said {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Init {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) model: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Message {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) timestamp: Option<String>,
     pub(super) role: String,
-    #[serde(default)]
+    /// A text; or parts, of which the texts count.
+    #[serde(default, deserialize_with = "words")]
     pub(super) content: String,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ToolUse {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) timestamp: Option<String>,
     pub(super) tool_name: String,
     pub(super) tool_id: String,
@@ -48,39 +52,39 @@ pub(super) struct ToolUse {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ToolResult {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) timestamp: Option<String>,
     pub(super) tool_id: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) status: Option<String>,
     /// What a person would have been shown: often nothing.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_words")]
     pub(super) output: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) error: Option<Failure>,
 }
 
 /// An error or a warning.
 #[derive(Debug, Deserialize)]
 pub(super) struct Problem {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) timestamp: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) severity: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "words")]
     pub(super) message: String,
 }
 
 /// The last line.
 #[derive(Debug, Deserialize)]
 pub(super) struct Finish {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) timestamp: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) status: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) error: Option<Failure>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) stats: Option<Stats>,
 }
 
@@ -94,12 +98,17 @@ pub(super) struct Failure {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Stats {
+    #[serde(deserialize_with = "lax")]
     pub(super) total_tokens: u64,
     /// With what came from a cache.
+    #[serde(deserialize_with = "lax")]
     pub(super) input_tokens: u64,
     /// Without thinking, which is only in the total.
+    #[serde(deserialize_with = "lax")]
     pub(super) output_tokens: u64,
+    #[serde(deserialize_with = "lax")]
     pub(super) cached: u64,
+    #[serde(deserialize_with = "lax")]
     pub(super) models: serde_json::Map<String, Value>,
 }
 
@@ -142,7 +151,7 @@ pub(super) struct Set<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
     pub(super) id: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) timestamp: Option<String>,
     #[serde(rename = "type")]
     pub(super) kind: String,
@@ -152,11 +161,11 @@ pub(super) struct Record {
     /// What the person wrote, where the model was told more than that.
     #[serde(default)]
     pub(super) display_content: Value,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) thoughts: Option<Vec<Thought>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) tokens: Option<Tokens>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) model: Option<String>,
     #[serde(default)]
     pub(super) tool_calls: Option<Vec<ToolCall>>,
@@ -164,9 +173,9 @@ pub(super) struct Record {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Thought {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) subject: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) description: Option<String>,
 }
 
@@ -175,10 +184,15 @@ pub(super) struct Thought {
 #[serde(default)]
 pub(super) struct Tokens {
     /// With what came from a cache.
+    #[serde(deserialize_with = "lax")]
     pub(super) input: u64,
+    #[serde(deserialize_with = "lax")]
     pub(super) output: u64,
+    #[serde(deserialize_with = "lax")]
     pub(super) cached: u64,
+    #[serde(deserialize_with = "lax")]
     pub(super) thoughts: u64,
+    #[serde(deserialize_with = "lax")]
     pub(super) tool: u64,
 }
 
@@ -194,15 +208,29 @@ pub(super) struct ToolCall {
     /// A text, or parts with the answers to this call and perhaps to others.
     #[serde(default)]
     pub(super) result: Value,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) status: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) timestamp: Option<String>,
     /// The subagent that carried it out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) agent_id: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lax")]
     pub(super) render_output_as_markdown: Option<bool>,
+}
+
+/// The text of a content, in whatever form.
+fn words<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(text::of_content(&Value::deserialize(from)?))
+}
+
+/// A text, or whatever stands in its place as JSON.
+fn any_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    })
 }
 
 /// A time of Gemini's, or `otherwise`.

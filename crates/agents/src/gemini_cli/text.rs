@@ -1,8 +1,8 @@
 //! Texts as both sides have them.
 //!
-//! Stdout and the chat file carry the same texts in slightly different forms: the file's are trimmed and without
-//! invisible characters and HTML comments, stdout's are without the escapes of terminals. What is left when all of that
-//! is gone is the same on both sides.
+//! Stdout has what the model said, without the escapes of terminals. The chat file has it trimmed, and newer versions
+//! leave out invisible characters and HTML comments there, though a joiner is part of a word and a comment part of the
+//! code that was asked for: so stdout's text is the one to show, and the file's where nothing was printed.
 
 use serde_json::Value;
 
@@ -12,9 +12,49 @@ const REFERENCED: &str = "\n--- Content from referenced files ---";
 /// How often comments are looked for that only appear when others are gone.
 const MAX_PASSES: usize = 4;
 
-/// What an agent said, in the form both sides have.
+/// What an agent said.
 pub(super) fn spoken(text: &str) -> String {
-    let mut text = visible(&without_escapes(text));
+    without_escapes(text).trim().to_owned()
+}
+
+/// How far what was printed is on its way to what the file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// All of it was printed.
+    All,
+    /// Its beginning was printed.
+    Some,
+    /// It is something else: Gemini began anew.
+    Other,
+}
+
+impl Printed {
+    pub(super) fn of(printed: &str, kept: &str) -> Self {
+        // What is left out makes a text shorter.
+        let (printed, kept) = (reduced(printed), reduced(kept));
+        match kept.strip_prefix(printed.as_str()) {
+            Some("") => Self::All,
+            Some(_) => Self::Some,
+            // A comment that is not closed yet, or the space before what is to come.
+            None if is_beginning(&printed, &kept) => Self::Some,
+            None => Self::Other,
+        }
+    }
+}
+
+/// Whether there is nothing in a text that the file would have.
+pub(super) fn is_all_left_out(printed: &str) -> bool {
+    reduced(printed).is_empty()
+}
+
+fn is_beginning(printed: &str, kept: &str) -> bool {
+    printed.rfind('<').is_some_and(|open| kept.starts_with(printed[..open].trim_end()))
+}
+
+/// The text without what the file leaves out.
+fn reduced(text: &str) -> String {
+    let text = without_escapes(text);
+    let mut text: String = text.chars().filter(|c| !is_invisible(*c)).collect();
     for _ in 0..MAX_PASSES {
         match without_comments(&text) {
             Some(shorter) => text = shorter,
@@ -22,14 +62,6 @@ pub(super) fn spoken(text: &str) -> String {
         }
     }
     text.trim().to_owned()
-}
-
-/// A piece of what an agent says, without the characters that the chat file leaves out wherever they are.
-pub(super) fn visible(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
-    text.chars().filter(|c| !is_invisible(*c)).collect()
 }
 
 /// A number for a prompt, the same for what was typed, printed and kept.
@@ -124,14 +156,32 @@ fn without_escapes(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{fingerprint, of_content, of_prompt, spoken};
+    use super::{Printed, fingerprint, is_all_left_out, of_content, of_prompt, spoken};
 
     #[test]
-    fn what_was_said_is_the_same_in_both_forms() {
-        let printed = "\n Hi \u{1F469}\u{200D}\u{1F467}<!-- a <!-- b --> c \u{2028}\u{feff}d ";
-        assert_eq!(spoken(printed), "Hi \u{1F469}\u{1F467} c \u{2028}d");
+    fn nothing_of_what_was_said_is_lost() {
+        let said = "Hi \u{1F469}\u{200D}\u{1F467}, \u{645}\u{6CC}\u{200C}\u{62E}\u{648}\u{627}\u{647}\u{645}: `<!-- header -->`";
+        assert_eq!(spoken(&format!("\n {said}\n")), said);
         assert_eq!(spoken("\u{1b}[1mbold\u{1b}[0m \u{1b}]0;title\u{7}x"), "bold x");
-        assert_eq!(spoken("a <!- b --> <!-- open"), "a <!- b --> <!-- open");
+    }
+
+    #[test]
+    fn what_was_printed_is_known_again_in_what_the_file_has_of_it() {
+        let printed = "\n Hi \u{1F469}\u{200D}\u{1F467}<!-- a <!-- b --> c \u{2028}\u{feff}d ";
+        for (printed, kept, expected) in [
+            (printed, "Hi \u{1F469}\u{1F467} c \u{2028}d", Printed::All),
+            ("a <!- b --> <!-- open", "a <!- b --> <!-- open", Printed::All),
+            ("bold", "\u{1b}[1mbold\u{1b}[0m", Printed::All),
+            ("", "a b", Printed::Some),
+            ("a ", "a b", Printed::Some),
+            ("a <!-- not clo", "a b", Printed::Some),
+            ("a <!-- closed -->", "a b", Printed::Some),
+            ("a c", "a b", Printed::Other),
+            ("broken off a b", "a b", Printed::Other),
+        ] {
+            assert_eq!(Printed::of(printed, kept), expected, "{printed:?} {kept:?}");
+        }
+        assert!(is_all_left_out(" <!-- a --> \u{200B}") && !is_all_left_out("<!-- a --> b"));
     }
 
     #[test]

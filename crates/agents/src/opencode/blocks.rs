@@ -7,6 +7,7 @@ use super::{
     names,
     native::{Failure, Message, Part, Progress, State, Time, Tokens, millis, read_borrowed},
 };
+use crate::command::with_exit_code;
 
 /// Where the sandbox has what people sent.
 pub(super) const UPLOADS: &str = "/user-input/";
@@ -178,7 +179,10 @@ fn output(state: &State<'_>) -> Value {
     let so_far = || state.metadata().output.unwrap_or_default();
     let text = match state.progress() {
         Progress::Completed => state.output().unwrap_or_else(so_far),
-        Progress::Failed => failed_output(so_far(), &state.error().unwrap_or_default()),
+        Progress::Failed => match state.output() {
+            Some(output) => with_exit_code(output, state.metadata().exit_code()),
+            None => failed_output(so_far(), &state.error().unwrap_or_default()),
+        },
         Progress::Pending | Progress::Running => so_far(),
     };
     let files: Vec<Value> = state.attachments().into_iter().filter_map(attachment).collect();

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
+use crate::command;
+
 /// One line: an event, an answer of the bridge, or a line of `opencode run --format json`.
 #[derive(Deserialize)]
 pub(super) struct Line<'a> {
@@ -229,6 +231,15 @@ pub(super) struct Metadata {
     /// The session of a task.
     #[serde(default, rename = "sessionId", alias = "sessionID", deserialize_with = "lax")]
     pub(super) session: Option<String>,
+    /// The exit code of a command; null if it was stopped.
+    #[serde(default, deserialize_with = "even_null")]
+    exit: Option<Value>,
+}
+
+impl Metadata {
+    pub(super) fn exit_code(&self) -> Option<i64> {
+        self.exit.as_ref()?.as_i64()
+    }
 }
 
 /// What the model is told about a task.
@@ -339,12 +350,27 @@ impl State<'_> {
     pub(super) fn progress(&self) -> Progress {
         let progress = match self.status.map_or("", RawValue::get) {
             r#""pending""# => Progress::Pending,
+            r#""completed""# if self.has_failed_command() => Progress::Failed,
             r#""completed""# => Progress::Completed,
             r#""error""# => Progress::Failed,
             // Whatever else it does, it is not done.
             _ => Progress::Running,
         };
         self.no_further.map_or(progress, |limit| limit.min(progress))
+    }
+
+    /// OpenCode calls a command completed however it ended.
+    fn has_failed_command(&self) -> bool {
+        let metadata = self.metadata();
+        match metadata.exit {
+            Some(Value::Null) => true,
+            Some(code) => code.as_i64().is_some_and(|code| code != 0),
+            // Only commands tell their output so far.
+            None if metadata.output.is_some() => {
+                self.output().is_some_and(|output| command::was_stopped(&output))
+            }
+            None => false,
+        }
     }
 
     pub(super) fn input(&self) -> Value {
@@ -429,6 +455,12 @@ pub(super) fn millis(number: f64) -> i64 {
     {
         number as i64
     }
+}
+
+/// A field that is there even if it is null.
+fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    let raw = <&'de RawValue>::deserialize(deserializer)?;
+    Ok(Some(value(raw)))
 }
 
 /// A field that counts as absent if it is not what it should be.

@@ -11,9 +11,11 @@ mod rules;
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use warren_agents::{Exit, Output, Prompt, TurnEnd};
-use warren_domain::{Block, BlockId, Content, Conversations, Draft, ErrorCode, EventBody, SessionId};
+use warren_domain::{
+    Block, BlockId, BlockStatus, Content, Conversations, Draft, ErrorCode, EventBody, SessionId,
+};
 
 use crate::support::{check_case, folded, now};
 
@@ -246,5 +248,85 @@ fn a_session_goes_on_only_where_gemini_would() {
 
 /// Blocks a line each, so that a difference can be seen.
 fn shown<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> String {
-    blocks.into_iter().map(|block| format!("{}\n", serde_json::to_string(block).expect("JSON"))).collect()
+    let line = |block: &Block| {
+        let mut block = serde_json::to_value(block).expect("JSON");
+        rules::as_the_file_has_it(&mut block);
+        format!("{block}\n")
+    };
+    blocks.into_iter().map(line).collect()
+}
+
+/// What the agent says in the main thread.
+fn texts(conversations: &Conversations) -> Vec<&str> {
+    fn text(block: &Block) -> Option<&str> {
+        if let Block::AssistantText { content, .. } = block { Some(content) } else { None }
+    }
+    conversations.main().iter().filter_map(text).collect()
+}
+
+#[test]
+fn comments_and_joiners_that_the_file_leaves_out_stay_however_far_it_is_ahead() {
+    let said = "Hi<!-- hidden -->\u{200b} there.\n\nbold";
+    let recording = recording("comment");
+    assert_eq!(texts(&recording.parsed().expect("a chat").conversations), ["Hi there.\n\nbold"]);
+    assert_eq!(texts(&folded(&decoded(gemini().recorded(), &recording.stdout(), None))), [said]);
+    for seed in 0..24 {
+        let live = folded(&recording.outputs_of(|stream| with_files_ahead(stream, seed)));
+        assert_eq!(texts(&live), [said], "{seed}");
+    }
+}
+
+#[test]
+fn what_is_left_out_of_a_text_before_a_call_is_said_all_the_same() {
+    let file = |record: &Value| json!({"type": "warren.file", "path": "w/chats/session-2026-11-16T01-59-a2758c36.jsonl", "line": record.to_string()});
+    let call = json!({"id": "c", "name": "list_directory", "args": {}, "status": "success", "result": []});
+    let lines = [
+        json!({"type": "init", "model": "gemini-2.5-pro"}),
+        json!({"type": "message", "role": "user", "content": "go"}),
+        file(&json!({"id": "1", "type": "user", "content": "go"})),
+        json!({"type": "message", "role": "assistant", "content": "<!-- plan -->"}),
+        json!({"type": "tool_use", "tool_name": "list_directory", "tool_id": "c", "parameters": {}}),
+        file(&json!({"id": "2", "type": "gemini", "content": "", "toolCalls": [call]})),
+        json!({"type": "tool_result", "tool_id": "c", "status": "success"}),
+        json!({"type": "message", "role": "assistant", "content": "Done."}),
+        file(&json!({"id": "3", "type": "gemini", "content": "Done."})),
+        json!({"type": "result", "status": "success"}),
+    ];
+    let stream = lines.map(|line| format!("{line}\n")).concat();
+    assert_eq!(texts(&folded(&decoded(codec(None), stream.as_bytes(), Some(0)))), ["<!-- plan -->", "Done."]);
+}
+
+#[test]
+fn a_command_that_exits_with_another_code_than_0_has_failed() {
+    for name in ["tool_error", "followed_errors"] {
+        let recording = recording(name);
+        let mut all = vec![recording.parsed().expect("a chat").conversations];
+        if recording.is_followed() {
+            all.push(folded(&recording.outputs()));
+        }
+        for conversations in all {
+            let (uses, results): (Vec<_>, Vec<_>) = conversations
+                .main()
+                .iter()
+                .filter(is_of_shell)
+                .partition(|block| matches!(block, Block::ToolUse { .. }));
+            let [Block::ToolUse { status, .. }] = uses.as_slice() else { panic!("{uses:?}") };
+            assert_eq!(*status, BlockStatus::Error, "{name}");
+            let [Block::ToolResult { output, is_error, .. }] = results.as_slice() else {
+                panic!("{results:?}")
+            };
+            assert!(
+                *is_error && output.as_str().is_some_and(|output| output.contains("Exit Code: 3")),
+                "{output}"
+            );
+        }
+    }
+}
+
+fn is_of_shell(block: &&Block) -> bool {
+    match block {
+        Block::ToolUse { tool_name, .. } => tool_name == "run_shell_command",
+        Block::ToolResult { tool_use_id, .. } => tool_use_id.starts_with("run_shell_command"),
+        _ => false,
+    }
 }

@@ -267,6 +267,7 @@ pub(in crate::claude_code) const QUIET_SYSTEM: &[&str] = &[
     "local_command_output",
     "memory_saved",
     "microcompact_boundary",
+    "notification",
     "permission_denied",
     "post_turn_summary",
     "snapshot_update",

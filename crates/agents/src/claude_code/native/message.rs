@@ -41,6 +41,8 @@ pub(in crate::claude_code) struct Part<'a> {
     pub(in crate::claude_code) is_error: bool,
     /// Of a document.
     pub(in crate::claude_code) title: Cow<'a, str>,
+    /// Of a text: where it is from.
+    pub(in crate::claude_code) citations: Value,
     /// Rare, and large.
     pub(in crate::claude_code) source: Option<Box<Source<'a>>>,
 }
@@ -133,6 +135,7 @@ impl<'a> Part<'a> {
                 b"content" => part.content = any(cursor)?,
                 b"is_error" => part.is_error = is_true(cursor.value()?),
                 b"title" => part.title = cursor.text()?,
+                b"citations" => part.citations = any(cursor)?,
                 b"source" => part.source = cursor.attempt(Source::read)?.map(Box::new),
                 _ => drop(cursor.value()?),
             }

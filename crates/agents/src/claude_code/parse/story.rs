@@ -239,16 +239,18 @@ impl Story {
             return Ok(());
         }
         let at = line.time().unwrap_or_default();
-        let content = blocks::content(queued.prompt);
         match &*queued.command_mode {
             "task-notification" => {
-                user::task_end(&content.to_text()).into_iter().for_each(|end| self.task_ended(end, at))
+                let told = blocks::content(queued.prompt).to_text();
+                user::task_end(&told).into_iter().for_each(|end| self.task_ended(end, at));
             }
             "bash" => {}
             _ => {
                 let source = Some(queued.source_uuid).filter(|uuid| !uuid.is_empty());
                 let uuid = source.or(line.uuid()).unwrap_or_default();
-                self.hold(owner, user::message(&uuid, content, at));
+                if let Words::Shown(block) = user::said(&uuid, queued.prompt, at) {
+                    self.hold(owner, block);
+                }
             }
         }
         Ok(())

@@ -7,9 +7,9 @@ use super::{
     GeminiCodec, Output, Tracked, Turn, complete, discard, event, outcome, prompt_block, start, update,
 };
 use crate::gemini_cli::{
-    blocks::{Call, is_agent_tool, result_id, text_id, thought_id},
+    blocks::{Call, has_failed_command, is_agent_tool, result_id, text_id, thought_id},
     native::{Finish, Init, Message, Problem, ToolResult, ToolUse, time},
-    text,
+    text::{self, Printed},
 };
 use warren_domain::EventBody;
 
@@ -21,6 +21,8 @@ pub(super) struct Round {
     /// What was printed of its text, and when it began.
     pub(super) printed: String,
     pub(super) began: Timestamp,
+    /// The text as the file has it, where the file is ahead: what is still to be printed is nearer to what was said.
+    pub(super) kept: Option<Block>,
 }
 
 /// How far a block is that both sources write.
@@ -62,7 +64,7 @@ impl GeminiCodec {
     }
 
     pub(super) fn on_text(&mut self, message: &Message, at: Timestamp, out: &mut Vec<Output>) {
-        let delta = text::visible(&message.content);
+        let delta = message.content.clone();
         if delta.is_empty() {
             return;
         }
@@ -80,7 +82,38 @@ impl GeminiCodec {
         if round.text == Slot::Open {
             round.printed.push_str(&delta);
             out.push(event(EventBody::TextDelta { block_id: id, delta }));
+            self.catch_up(self.turn.round, out);
         }
+    }
+
+    /// Stdout may have come to the end of a text that the file has already.
+    fn catch_up(&mut self, number: u32, out: &mut Vec<Output>) {
+        let Some(round) = self.turn.rounds.get_mut(&number) else { return };
+        let Some(kept @ Block::AssistantText { content, .. }) = &round.kept else { return };
+        // What the file leaves out makes it shorter, so that most texts need no closer look.
+        let is_short = round.printed.trim_start().len() < content.len();
+        if !is_short && Printed::of(&round.printed, content) != Printed::Some {
+            let kept = kept.clone();
+            self.complete_text(number, kept, out);
+        }
+    }
+
+    /// A text is whole: as it was printed, if that is what the file has, too.
+    pub(super) fn complete_text(&mut self, number: u32, kept: Block, out: &mut Vec<Output>) {
+        let round = self.turn.rounds.entry(number).or_default();
+        (round.text, round.kept) = (Slot::Settled, None);
+        let said = match kept {
+            Block::AssistantText { id, timestamp, content, model }
+                if Printed::of(&round.printed, &content) == Printed::All =>
+            {
+                Block::AssistantText { id, timestamp, content: text::spoken(&round.printed), model }
+            }
+            kept => kept,
+        };
+        if let Block::AssistantText { content, .. } = &said {
+            self.outcome.said(content);
+        }
+        self.complete_once(said, out);
     }
 
     /// What comes after the answers of tools belongs to the next round. A thought may come to stand at its beginning.
@@ -126,7 +159,10 @@ impl GeminiCodec {
         let Some(tracked) = self.calls.get_mut(&result.tool_id).filter(|tracked| !tracked.is_settled) else {
             return;
         };
-        let has_failed = result.error.is_some() || result.status.as_deref() == Some("error");
+        let shown = result.output.as_deref().unwrap_or_default();
+        let has_failed = result.error.is_some()
+            || result.status.as_deref() == Some("error")
+            || has_failed_command(&tracked.call.name, shown);
         tracked.call.status = if has_failed { BlockStatus::Error } else { BlockStatus::Success };
         if is_agent_tool(&tracked.call.name) && has_files {
             // Its report is only in the file.
@@ -198,6 +234,9 @@ impl GeminiCodec {
         let Some(round) = self.turn.rounds.get_mut(&number).filter(|round| round.text == Slot::Open) else {
             return;
         };
+        if let Some(kept) = round.kept.take() {
+            return self.complete_text(number, kept, out);
+        }
         round.text = Slot::Settled;
         let content = text::spoken(&round.printed);
         if content.is_empty() {

@@ -2,16 +2,16 @@
 
 use warren_domain::{Block, BlockId, BlockStatus, EventBody, Timestamp};
 
-use super::{GeminiCodec, Output, SHOWN, Tracked, complete, event, printed::Slot, update};
+use super::{GeminiCodec, Output, SHOWN, Tracked, complete, event, printed::Slot, start, update};
 use crate::{
     TranscriptName,
     gemini_cli::{
         blocks::{self, Call},
-        chat::Heard,
+        chat::{Heard, Place},
         native::{FileLine, ToolCall, time},
         plan::chat_of,
         record::{self, Role, prompt_text},
-        text,
+        text::{self, Printed},
     },
 };
 
@@ -104,7 +104,7 @@ impl GeminiCodec {
             out.push(self.metadata(Some(tokens.input + tokens.output)));
         }
         self.settle_thought(place.round, thought, out);
-        self.settle_text(place.round, said, out);
+        self.settle_text(place, said, !calls.is_empty(), out);
         if calls.is_empty() {
             self.tools_run(out);
         } else {
@@ -118,26 +118,43 @@ impl GeminiCodec {
         self.complete_once(thought, out);
     }
 
-    fn settle_text(&mut self, number: u32, said: Option<Block>, out: &mut Vec<Output>) {
-        let Some(said) = said else { return self.drop_text(number, out) };
-        self.turn.rounds.entry(number).or_default().text = Slot::Settled;
-        if let Block::AssistantText { content, .. } = &said {
-            self.outcome.said(content);
+    fn settle_text(&mut self, place: Place, said: Option<Block>, goes_on: bool, out: &mut Vec<Output>) {
+        let number = place.round;
+        let Some(said) = said else { return self.drop_text(number, goes_on, out) };
+        let round = self.turn.rounds.entry(number).or_default();
+        // What stdout has is the round's first text.
+        let is_first = place.text == 0 && round.text != Slot::Settled;
+        if let (true, Block::AssistantText { id, timestamp, content, model }) = (is_first, &said)
+            && Printed::of(&round.printed, content) == Printed::Some
+        {
+            if round.text == Slot::Empty {
+                let (id, timestamp, model) = (id.clone(), *timestamp, model.clone());
+                out.push(start(Block::AssistantText { id, timestamp, content: String::new(), model }));
+            }
+            (round.text, round.kept) = (Slot::Open, Some(said));
+            return;
         }
-        self.complete_once(said, out);
+        self.complete_text(number, said, out);
     }
 
-    /// The file knows nothing of what was printed: it was an attempt that Gemini made again, or nothing that shows.
-    fn drop_text(&mut self, number: u32, out: &mut Vec<Output>) {
+    /// The file knows nothing of what was printed: it was an attempt that Gemini made again, or nothing that it keeps.
+    fn drop_text(&mut self, number: u32, goes_on: bool, out: &mut Vec<Output>) {
         let id = blocks::text_id(&self.turn_name(), number, 0);
         let round = self.turn.rounds.entry(number).or_default();
-        if round.text == Slot::Open {
-            round.text = Slot::Settled;
-            out.push(super::discard(id, "the agent did not keep it"));
+        if round.text != Slot::Open {
+            return;
         }
+        round.text = Slot::Settled;
+        // What it said before it called a tool was comments alone.
+        let content = text::spoken(&round.printed);
+        if goes_on && text::is_all_left_out(&round.printed) && !content.is_empty() {
+            let (timestamp, model) = (round.began, self.model.clone());
+            return self.complete_once(Block::AssistantText { id, timestamp, content, model }, out);
+        }
+        out.push(super::discard(id, "the agent did not keep it"));
     }
 
-    fn complete_once(&mut self, block: Block, out: &mut Vec<Output>) {
+    pub(super) fn complete_once(&mut self, block: Block, out: &mut Vec<Output>) {
         if self.turn.completed.insert(block.id().clone()) {
             out.push(complete(block));
         }

@@ -57,5 +57,27 @@ pub(super) fn as_stdout_has_it(block: &Block) -> Value {
     for name in ["timestamp", "output", "renderOutputAsMarkdown", "subagentId", "model"] {
         fields.remove(name);
     }
+    let is_of_shell = value["toolUseId"].as_str().is_some_and(|id| id.starts_with("run_shell_command"));
+    if let (true, Some(fields)) = (is_of_shell, value.as_object_mut()) {
+        // A command that failed is a success to stdout.
+        fields.retain(|name, _| !["status", "isError"].contains(&name.as_str()));
+    }
+    as_the_file_has_it(&mut value);
     value
+}
+
+/// Newer versions leave invisible characters and HTML comments out of what they write down.
+pub(super) fn as_the_file_has_it(block: &mut Value) {
+    if block["type"] != "assistant_text" {
+        return;
+    }
+    let invisible = |c: &char| matches!(c, '\u{200B}'..='\u{200F}' | '\u{FEFF}');
+    let mut text: String =
+        block["content"].as_str().expect("a text").chars().filter(|c| !invisible(c)).collect();
+    while let Some((before, (_, after))) =
+        text.split_once("<!--").and_then(|(before, rest)| Some((before, rest.split_once("-->")?)))
+    {
+        text = format!("{before}{after}");
+    }
+    block["content"] = text.trim().into();
 }
