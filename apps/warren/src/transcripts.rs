@@ -56,23 +56,51 @@ pub(crate) fn read(name: Option<&str>, paths: &[PathBuf]) -> Result<Found> {
         lines_of_array(&main).filter(|lines| name.is_some() || detect(lines).is_some()).unwrap_or(main);
     let agent = agent(name, path, &main)?;
     let is_stdin = path == Path::new("-");
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let companions = agent.companions(name.trim_end_matches(".gz"), &main);
-    let files = match &companions {
-        Some(companions) if further.is_empty() && !is_stdin => {
-            let directory = path.parent().unwrap_or(Path::new("")).join(&companions.directory);
-            list(&directory).with_context(|| format!("failed to list `{}`", directory.display()))?
-        }
-        _ => further.to_vec(),
-    };
+    let companions = agent.companions(&transcript_name(path), &main);
     let mut subagents = Vec::new();
-    for file in files {
-        if let Some(id) = subagent_id(&file, companions.as_ref(), !further.is_empty()) {
-            subagents.push((id, read_file(&file)?));
+    if further.is_empty() && !is_stdin {
+        subagents = subagents_of(agent, path, &main, companions.as_ref())?;
+    }
+    for file in further {
+        if let Some(id) = subagent_id(file, companions.as_ref()) {
+            subagents.push((id, read_file(file)?));
         }
     }
     subagents.sort();
     Ok(Found { agent, main, subagents, path: (!is_stdin).then(|| path.clone()) })
+}
+
+/// The transcripts of subagents where the agent puts them: in a directory of their own, or beside the main one.
+fn subagents_of(
+    agent: &dyn Adapter,
+    path: &Path,
+    main: &[u8],
+    companions: Option<&Companions>,
+) -> Result<Vec<(String, Vec<u8>)>> {
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let mut subagents = Vec::new();
+    if let Some(companions) = companions {
+        for file in listed(&directory.join(&companions.directory))? {
+            if let Some(id) = companions.subagent(&transcript_name(&file)) {
+                subagents.push((id.to_owned(), read_file(&file)?));
+            }
+        }
+    }
+    let main_name = transcript_name(path);
+    for file in listed(directory)? {
+        let head = || head(&file).unwrap_or_default();
+        let id = agent.beside((&main_name, main), &transcript_name(&file), &head);
+        if let Some(id) = id.filter(|id| subagents.iter().all(|(known, _)| known != id)) {
+            subagents.push((id, read_file(&file)?));
+        }
+    }
+    Ok(subagents)
+}
+
+/// A file's name without the ending of its compression.
+fn transcript_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.trim_end_matches(".gz").to_owned()
 }
 
 /// The transcript in a directory that was written last.
@@ -118,14 +146,17 @@ fn head(path: &Path) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The subagent a file belongs to. One that was named is taken by its name, whatever that is.
-fn subagent_id(path: &Path, companions: Option<&Companions>, was_named: bool) -> Option<String> {
-    let name = path.file_name()?.to_string_lossy();
-    let name = name.trim_end_matches(".gz");
-    let known = companions.and_then(|companions| companions.subagent(name)).map(str::to_owned);
-    known.or_else(|| {
-        was_named.then(|| Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()))?
-    })
+/// The subagent a file belongs to that was named: by its name, whatever that is.
+fn subagent_id(path: &Path, companions: Option<&Companions>) -> Option<String> {
+    let name = transcript_name(path);
+    let known = companions.and_then(|companions| companions.subagent(&name)).map(str::to_owned);
+    known.or_else(|| Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned()))
+}
+
+/// The files of a directory; none if it is not there.
+fn listed(directory: &Path) -> Result<Vec<PathBuf>> {
+    let directory = if directory == Path::new("") { Path::new(".") } else { directory };
+    list(directory).with_context(|| format!("failed to list `{}`", directory.display()))
 }
 
 fn list(directory: &Path) -> io::Result<Vec<PathBuf>> {
@@ -186,6 +217,29 @@ mod tests {
         assert_eq!(newest_in(root.path(), Some("claude-code")).expect("found"), project.join("new.jsonl"));
         let error = newest_in(root.path(), Some("codex")).expect_err("none of Codex");
         assert!(error.to_string().contains("there is no transcript in"), "{error}");
+    }
+
+    #[test]
+    fn subagents_are_found_in_their_directory_and_beside_the_transcript() {
+        let root = tempfile::tempdir().expect("a directory");
+        let line = |session: &str| LINE.replace(r#""sessionId":"s""#, &format!(r#""sessionId":"{session}""#));
+        let write = |name: &str, session: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+            fs::write(&path, line(session) + "\n").expect("written");
+            path
+        };
+        let main = write("one.jsonl", "one");
+        write("one/subagents/agent-a.jsonl", "one");
+        write("agent-a.jsonl", "one");
+        write("agent-b.jsonl", "one");
+        write("agent-c.jsonl", "two");
+        write("two.jsonl", "two");
+        let ids = |paths: &[std::path::PathBuf]| -> Vec<String> {
+            read(None, paths).expect("read").subagents.into_iter().map(|(id, _)| id).collect()
+        };
+        assert_eq!(ids(std::slice::from_ref(&main)), ["a", "b"]);
+        assert_eq!(ids(&[main, root.path().join("agent-c.jsonl")]), ["c"], "only what was named");
     }
 
     #[test]

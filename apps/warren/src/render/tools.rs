@@ -146,6 +146,7 @@ pub(super) fn brief(input: &Value) -> String {
         Value::Object(fields) => TELLING
             .iter()
             .find_map(|key| words(fields.get(*key)?))
+            .or_else(|| changed(fields.get("changes")?))
             .or_else(|| fields.values().find_map(words)),
         _ => None,
     };
@@ -167,6 +168,16 @@ fn words(value: &Value) -> Option<String> {
         _ => return None,
     };
     (!text.trim().is_empty()).then_some(text)
+}
+
+/// The files of a list of changes: `[{"path": …}, …]`, or `{"<path>": …, …}`.
+fn changed(changes: &Value) -> Option<String> {
+    let files: Vec<&str> = match changes {
+        Value::Array(changes) => changes.iter().filter_map(|change| change.get("path")?.as_str()).collect(),
+        Value::Object(changes) => changes.keys().map(String::as_str).collect(),
+        _ => return None,
+    };
+    (!files.is_empty()).then(|| files.join(", "))
 }
 
 /// The files of a patch in the form that `apply_patch` takes.

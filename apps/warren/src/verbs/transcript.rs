@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
+use serde_json::Value;
 use warren_agents::{Adapter, Exit, Output};
 use warren_domain::{Block, ConversationId, Conversations, Draft, EventBody, Timestamp, Usage};
 
@@ -18,7 +19,7 @@ use crate::{cli, report::Outcome, terminal::OutputError, transcripts};
 struct Printed<'a> {
     blocks: &'a [Block],
     subagents: Vec<Thread<'a>>,
-    usage: Option<Usage>,
+    usage: Option<Value>,
     /// What nobody understood, cut where it gets long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unrecognized: Vec<String>,
@@ -54,18 +55,29 @@ pub(crate) fn run(args: &cli::Transcript) -> Result<Outcome> {
 fn parse(agent: Option<&str>, paths: &[PathBuf]) -> Result<()> {
     let found = transcripts::read(agent, paths)?;
     let parsed = found.agent.parse(&found.main, &found.subagents);
+    let usage = parsed.usage.as_ref().map(|usage| shown_usage(usage, found.agent));
     drop(found);
-    Ok(print(&parsed.conversations, parsed.usage, parsed.unrecognized)?)
+    Ok(print(&parsed.conversations, usage, parsed.unrecognized)?)
+}
+
+/// What was spent. What it cost is left out where nothing tells: that is not 0.
+fn shown_usage(usage: &Usage, agent: &dyn Adapter) -> Value {
+    let mut shown = serde_json::to_value(usage).unwrap_or_default();
+    if let (true, Value::Object(fields)) = (usage.cost_usd == 0.0 && !agent.tells_cost(), &mut shown) {
+        fields.remove("costUSD");
+    }
+    shown
 }
 
 fn fold(recording: Recording) -> Result<()> {
+    let agent = recording.agent;
     let mut conversations = Conversations::default();
     let (mut usage, mut unrecognized) = (None, Vec::new());
     recording.for_each_output(|output| {
         if let Output::Event(draft) = output {
             conversations.apply_draft(&draft);
             match draft.body {
-                EventBody::MetadataUpdate { usage: spent, .. } => usage = Some(spent),
+                EventBody::MetadataUpdate { usage: spent, .. } => usage = Some(shown_usage(&spent, agent)),
                 EventBody::Unrecognized { raw, .. } => unrecognized.push(raw),
                 _ => {}
             }
@@ -138,7 +150,7 @@ fn open(path: &Path) -> Result<(Box<dyn BufRead>, Timestamp)> {
 
 fn print(
     conversations: &Conversations,
-    usage: Option<Usage>,
+    usage: Option<Value>,
     unrecognized: Vec<String>,
 ) -> Result<(), OutputError> {
     let subagents = conversations.subagents().map(|(id, blocks)| Thread { id, blocks }).collect();
