@@ -411,8 +411,8 @@ pub const KEYS: &[Key] = &[
     key(
         "models.prices",
         Kind::Table,
-        "US dollars for a million tokens, by the beginning of a model's name; counts before the built-in list prices. \
-         `input` and `output` are needed; `cache_read`, `cache_write` and `cache_write_long` follow from `input` if absent.",
+        "US dollars for a million tokens, by the beginning of a model's name; counts before the built-in list prices, \
+         which are on the page Prices and in `warren doctor`, each with its day. `input` and `output` are needed; `cache_read`, `cache_write` and `cache_write_long` follow from `input` if absent.",
     ),
     key(
         "models.max_recorded_bytes_per_run",

@@ -61,7 +61,7 @@ pub use gateway::{Gateway, Offer, UpstreamSummary};
 pub use offered::{OfferError, OfferedModel};
 pub use options::{Limits, Options, Pace, Timeouts, UpstreamOptions};
 pub use overrides::Overrides;
-pub use price::{Price, PriceTable};
+pub use price::{Basis, PRICE_LISTS, Price, PriceList, PriceQuote, PriceTable};
 pub use refusal::RefusalKind;
 pub use replay::{
     Divergence, DivergenceKind, Lane, Lanes, Moments, NORMALISED, NORMALISED_OUTPUT, Packed, Place, Playback,

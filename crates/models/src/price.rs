@@ -1,5 +1,9 @@
 //! What tokens cost.
 
+mod lists;
+
+pub use lists::PRICE_LISTS;
+
 use crate::format::Metered;
 
 /// US dollars for a million tokens.
@@ -17,10 +21,52 @@ pub struct Price {
     pub cache_write_long: f64,
 }
 
-/// Prices by the beginning of a model's name; the longest that fits counts.
+/// Prices by the beginning of a model's name: the operator's, then the providers' lists, then what is assumed of models
+/// that no list has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceTable {
-    rows: Vec<(String, Price)>,
+    /// Each stands for all models whose names begin so; the longest that fits counts.
+    configured: Vec<(String, Price)>,
+    lists: &'static [PriceList],
+}
+
+/// What one provider charges, and where that is from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PriceList {
+    /// Whose models they are.
+    pub provider: &'static str,
+    /// Where the prices were read.
+    pub source: &'static str,
+    /// The day of that, as `2026-11-18`.
+    pub as_of: &'static str,
+    /// Models by name. A name stands for that model and its dated releases, and for no other version.
+    pub models: &'static [(&'static str, Price)],
+    /// What models are assumed to cost that the list does not have, by the beginning of their names: families of models,
+    /// at the price of a recent one that is not cheap for its family.
+    pub families: &'static [(&'static str, Price)],
+}
+
+/// A price, and what it rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PriceQuote {
+    /// The price.
+    pub price: Price,
+    /// What it rests on.
+    pub basis: Basis,
+}
+
+/// What a price rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// The operator's configuration.
+    Configured,
+    /// The provider's list.
+    Listed,
+    /// Nothing but the family that the model's name begins with: it may be wrong, and whoever relies on it is told.
+    Assumed {
+        /// The beginning of the name.
+        family: &'static str,
+    },
 }
 
 impl Price {
@@ -41,6 +87,16 @@ impl Price {
     #[must_use]
     pub const fn with_cache(input: f64, output: f64, cache_read: f64) -> Self {
         Self { input, output, cache_read, cache_write: input, cache_write_long: input }
+    }
+
+    /// The same, where the cache is read at a price of its own.
+    pub(crate) const fn reading(self, cache_read: f64) -> Self {
+        Self { cache_read, ..self }
+    }
+
+    /// The same, where the cache is filled at a price of its own, and twice that for long.
+    pub(crate) const fn writing(self, cache_write: f64) -> Self {
+        Self { cache_write, cache_write_long: cache_write * 2.0, ..self }
     }
 
     /// The same prices, all so many times as high.
@@ -84,42 +140,68 @@ impl PriceTable {
     /// A table without rows: everything costs nothing.
     #[must_use]
     pub fn empty() -> Self {
-        Self { rows: Vec::new() }
+        Self { configured: Vec::new(), lists: &[] }
     }
 
-    /// Adds a row, or replaces the one with the same prefix.
+    /// Adds a row, or replaces the one with the same prefix. It counts before the providers' lists.
     #[must_use]
     pub fn with(mut self, prefix: &str, price: Price) -> Self {
-        self.rows.retain(|(known, _)| known != prefix);
-        self.rows.push((prefix.to_owned(), price));
+        self.configured.retain(|(known, _)| known != prefix);
+        self.configured.push((prefix.to_owned(), price));
         self
     }
 
-    /// The price of a model; `None` if no row fits. A name such as `openai/gpt-5` counts as what follows the last slash,
+    /// The price of a model; `None` if nothing fits. A name such as `openai/gpt-5` counts as what follows the last slash,
     /// unless a row has it whole.
     #[must_use]
     pub fn price(&self, model: &str) -> Option<Price> {
+        self.quote(model).map(|quote| quote.price)
+    }
+
+    /// The price of a model with what it rests on; `None` if nothing fits.
+    #[must_use]
+    pub fn quote(&self, model: &str) -> Option<PriceQuote> {
         let own_name = || model.rsplit_once('/').and_then(|(_, name)| self.of_name(name));
         self.of_name(model).or_else(own_name)
     }
 
-    fn of_name(&self, model: &str) -> Option<Price> {
-        let fitting = self.rows.iter().filter(|(prefix, _)| model.starts_with(prefix.as_str()));
-        fitting.max_by_key(|(prefix, _)| prefix.len()).map(|(_, price)| *price)
+    fn of_name(&self, model: &str) -> Option<PriceQuote> {
+        let fitting = self.configured.iter().filter(|(prefix, _)| model.starts_with(prefix.as_str()));
+        if let Some((_, price)) = fitting.max_by_key(|(prefix, _)| prefix.len()) {
+            return Some(PriceQuote { price: *price, basis: Basis::Configured });
+        }
+        let listed =
+            self.lists.iter().flat_map(|list| list.models).filter(|(name, _)| is_release(model, name));
+        if let Some((_, price)) = listed.max_by_key(|(name, _)| name.len()) {
+            return Some(PriceQuote { price: *price, basis: Basis::Listed });
+        }
+        let families = self.lists.iter().flat_map(|list| list.families);
+        let (family, price) = families
+            .filter(|(family, _)| model.starts_with(family))
+            .max_by_key(|(family, _)| family.len())?;
+        Some(PriceQuote { price: *price, basis: Basis::Assumed { family } })
     }
 
-    /// What a call cost. A model without a price costs nothing, and the log says so.
+    /// What a call cost. A model without a price costs nothing, and one of a known family what that does; the log says
+    /// both.
     pub(crate) fn cost(&self, model: &str, metered: &Metered) -> f64 {
         if metered.usage.total_tokens == 0 {
             return 0.0;
         }
-        match self.price(model) {
-            Some(price) => price.cost(metered),
-            None => {
-                tracing::warn!(model, "no price is known for this model; its calls count as free");
-                0.0
-            }
+        let Some(PriceQuote { price, basis }) = self.quote(model) else {
+            tracing::warn!(model, "no price is known for this model; its calls count as free");
+            return 0.0;
+        };
+        if let Basis::Assumed { family } = basis {
+            tracing::warn!(
+                model,
+                family,
+                input = price.input,
+                output = price.output,
+                "no price is known for this model; that of its family is assumed; `models.prices` sets the right one"
+            );
         }
+        price.cost(metered)
     }
 }
 
@@ -129,70 +211,24 @@ impl Default for PriceTable {
     ///
     /// The demo model costs nothing.
     fn default() -> Self {
-        let demo = [(crate::demo::MODEL, Price::of(0.0, 0.0))];
-        let rows = CLAUDE.iter().chain(GEMINI).chain(OPENAI).chain(&demo);
-        Self { rows: rows.map(|(prefix, price)| ((*prefix).to_owned(), *price)).collect() }
+        Self { configured: Vec::new(), lists: PRICE_LISTS }
     }
 }
 
-/// The short prefixes at the end of each list price models that came later by their family.
-const CLAUDE: &[(&str, Price)] = &[
-    ("claude-opus-4-0", Price::of(15.0, 75.0)),
-    ("claude-opus-4-1", Price::of(15.0, 75.0)),
-    ("claude-opus-4-2025", Price::of(15.0, 75.0)),
-    ("claude-3-opus", Price::of(15.0, 75.0)),
-    ("claude-3-5-sonnet", Price::of(3.0, 15.0)),
-    ("claude-3-7-sonnet", Price::of(3.0, 15.0)),
-    ("claude-3-5-haiku", Price::of(0.8, 4.0)),
-    ("claude-3-haiku", Price::of(0.25, 1.25)),
-    ("claude-opus", Price::of(5.0, 25.0)),
-    ("claude-sonnet", Price::of(3.0, 15.0)),
-    ("claude-haiku", Price::of(1.0, 5.0)),
-    ("claude", Price::of(5.0, 25.0)),
-];
-
-const GEMINI: &[(&str, Price)] = &[
-    ("gemini-1.5-flash", Price::with_cache(0.075, 0.3, 0.018_75)),
-    ("gemini-1.5-pro", Price::with_cache(1.25, 5.0, 0.3125)),
-    ("gemini-2.0-flash-lite", Price::with_cache(0.075, 0.3, 0.018_75)),
-    ("gemini-2.0-flash", Price::with_cache(0.1, 0.4, 0.025)),
-    ("gemini-2.5-flash-lite", Price::with_cache(0.1, 0.4, 0.01)),
-    ("gemini-2.5-flash", Price::with_cache(0.3, 2.5, 0.03)),
-    ("gemini-2.5-pro", Price::with_cache(1.25, 10.0, 0.125)),
-    ("gemini-3-flash", Price::with_cache(0.5, 3.0, 0.05)),
-    ("gemini-3-pro", Price::with_cache(2.0, 12.0, 0.2)),
-    ("gemini", Price::with_cache(2.0, 12.0, 0.2)),
-];
-
-const OPENAI: &[(&str, Price)] = &[
-    ("gpt-3.5", Price::with_cache(0.5, 1.5, 0.5)),
-    ("gpt-4-turbo", Price::with_cache(10.0, 30.0, 10.0)),
-    ("gpt-4o-mini", Price::with_cache(0.15, 0.6, 0.075)),
-    ("gpt-4o", Price::with_cache(2.5, 10.0, 1.25)),
-    ("gpt-4.1-nano", Price::with_cache(0.1, 0.4, 0.025)),
-    ("gpt-4.1-mini", Price::with_cache(0.4, 1.6, 0.1)),
-    ("gpt-4.1", Price::with_cache(2.0, 8.0, 0.5)),
-    ("gpt-4", Price::with_cache(30.0, 60.0, 30.0)),
-    ("gpt-5-nano", Price::with_cache(0.05, 0.4, 0.005)),
-    ("gpt-5-mini", Price::with_cache(0.25, 2.0, 0.025)),
-    ("gpt-5-pro", Price::with_cache(15.0, 120.0, 15.0)),
-    ("gpt-5.1-codex-mini", Price::with_cache(0.25, 2.0, 0.025)),
-    ("gpt-5.1", Price::with_cache(1.25, 10.0, 0.125)),
-    ("gpt-5.2-pro", Price::with_cache(21.0, 168.0, 21.0)),
-    ("gpt-5.2", Price::with_cache(1.75, 14.0, 0.175)),
-    ("gpt-5.3", Price::with_cache(1.75, 14.0, 0.175)),
-    ("gpt-5.4", Price::with_cache(2.5, 15.0, 0.25)),
-    ("gpt-5.", Price::with_cache(5.0, 30.0, 0.5)),
-    ("gpt-5", Price::with_cache(1.25, 10.0, 0.125)),
-    ("codex-mini", Price::with_cache(1.5, 6.0, 0.375)),
-    ("o1-mini", Price::with_cache(1.1, 4.4, 0.55)),
-    ("o1", Price::with_cache(15.0, 60.0, 7.5)),
-    ("o3-mini", Price::with_cache(1.1, 4.4, 0.55)),
-    ("o3-pro", Price::with_cache(20.0, 80.0, 20.0)),
-    ("o3", Price::with_cache(2.0, 8.0, 0.5)),
-    ("o4-mini", Price::with_cache(1.1, 4.4, 0.275)),
-    ("gpt", Price::with_cache(5.0, 30.0, 0.5)),
-];
+/// Whether a name is that of a model, or of one of its releases: `gpt-5-2025-08-07` is `gpt-5`, and `claude-opus-5-5` is
+/// not `claude-opus-5`. What follows a name may be a date, `latest`, a preview, or what clouds put behind it.
+fn is_release(name: &str, model: &str) -> bool {
+    let Some(rest) = name.strip_prefix(model) else { return false };
+    let is_date = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() >= 4;
+    match rest.strip_prefix('-') {
+        _ if rest.is_empty() => true,
+        Some(rest) => {
+            is_date(rest)
+                || ["latest", "preview", "exp", "v1", "001", "002"].iter().any(|word| rest.starts_with(word))
+        }
+        None => rest.starts_with(['@', ':', '[']),
+    }
+}
 
 /// US dollars that Anthropic and OpenAI charge for a web search, beside the tokens of what was found.
 const WEB_SEARCH_USD: f64 = 0.01;
@@ -227,31 +263,92 @@ fn to_f64(tokens: u64) -> f64 {
 mod tests {
     use warren_domain::Usage;
 
-    use super::{Price, PriceTable};
+    use super::{Basis, Price, PriceQuote, PriceTable};
     use crate::format::Metered;
 
     #[test]
-    fn the_longest_prefix_that_fits_sets_the_price() {
+    fn a_model_costs_what_the_list_says_and_its_releases_do_too() {
         let table = PriceTable::default();
-        let input = |model| table.price(model).map(|price| price.input);
-        assert_eq!(input("claude-opus-4-1-20250805"), Some(15.0));
-        assert_eq!(input("claude-opus-4-20250514"), Some(15.0));
-        assert_eq!(input("claude-opus-4-5-20251101"), Some(5.0));
-        assert_eq!(input("claude-sonnet-9"), Some(3.0));
-        assert_eq!(input("warren-demo-1"), Some(0.0));
-        assert_eq!(input("gemini-2.5-flash-lite-preview"), Some(0.1));
-        assert_eq!(input("gemini-9-ultra"), Some(2.0));
-        assert_eq!(input("gpt-5-2025-08-07"), Some(1.25));
-        assert_eq!(input("gpt-5.5"), Some(5.0));
-        assert_eq!(input("openai/gpt-4o-mini"), Some(0.15));
-        assert_eq!(input("somebody-elses"), None);
-        assert_eq!(input("o/somebody-elses"), None);
+        for (model, input, output, cache_read) in [
+            ("claude-opus-5-5", 4.0, 20.0, 0.2),
+            ("claude-opus-5-5-20260901", 4.0, 20.0, 0.2),
+            ("claude-opus-5-5[1m]", 4.0, 20.0, 0.2),
+            ("claude-opus-5", 5.0, 25.0, 0.5),
+            ("claude-opus-4-1-20250805", 15.0, 75.0, 1.5),
+            ("claude-opus-4-20250514", 15.0, 75.0, 1.5),
+            ("claude-opus-4-5-20251101", 5.0, 25.0, 0.5),
+            ("claude-sonnet-4-5@20250929", 3.0, 15.0, 0.3),
+            ("claude-sonnet-5-5", 2.0, 10.0, 0.1),
+            ("claude-3-5-haiku-latest", 0.8, 4.0, 0.08),
+            ("warren-demo-1", 0.0, 0.0, 0.0),
+            ("gemini-2.5-flash-lite-preview-09-2025", 0.1, 0.4, 0.01),
+            ("gemini-1.5-pro-002", 1.25, 5.0, 0.3125),
+            ("gpt-5-2025-08-07", 1.25, 10.0, 0.125),
+            ("gpt-5.5", 5.0, 30.0, 0.5),
+            ("openai/gpt-4o-mini", 0.15, 0.6, 0.075),
+        ] {
+            let quote = table.quote(model).expect(model);
+            let is_close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+            let Price { input: i, output: o, cache_read: c, .. } = quote.price;
+            assert!(
+                is_close(i, input) && is_close(o, output) && is_close(c, cache_read),
+                "{model} {quote:?}"
+            );
+            assert_eq!(quote.basis, Basis::Listed, "{model}");
+        }
     }
 
     #[test]
-    fn a_row_with_the_same_prefix_replaces_the_old_one() {
-        let table = PriceTable::default().with("claude-sonnet", Price::of(7.0, 8.0));
-        assert_eq!(table.price("claude-sonnet-4-5"), Some(Price::of(7.0, 8.0)));
+    fn a_model_that_no_list_has_costs_what_its_family_does_and_that_is_told() {
+        let table = PriceTable::default();
+        for (model, family) in [
+            ("claude-opus-5-6", "claude-opus"),
+            ("claude-opus-9", "claude-opus"),
+            ("claude-sonnet-9", "claude-sonnet"),
+            ("claude-tale-1", "claude"),
+            ("gemini-9-ultra", "gemini"),
+            ("gpt-5.9", "gpt"),
+            ("gpt-5-ultra", "gpt"),
+            ("openai/gpt-9", "gpt"),
+        ] {
+            assert_eq!(
+                table.quote(model).map(|quote| quote.basis),
+                Some(Basis::Assumed { family }),
+                "{model}"
+            );
+        }
+        assert_eq!([table.quote("somebody-elses"), table.quote("o/somebody-elses")], [None, None]);
+    }
+
+    #[test]
+    fn what_an_operator_says_counts_before_every_list() {
+        let own = Price::of(7.0, 8.0);
+        let table = PriceTable::default().with("claude-opus", Price::of(1.0, 1.0)).with("claude-opus", own);
+        for model in ["claude-opus-5-5", "claude-opus-99", "anthropic/claude-opus-5-5"] {
+            assert_eq!(
+                table.quote(model),
+                Some(PriceQuote { price: own, basis: Basis::Configured }),
+                "{model}"
+            );
+        }
+        assert_eq!(table.price("claude-sonnet-5"), PriceTable::default().price("claude-sonnet-5"));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a switch for whoever runs the test")]
+    fn the_page_of_prices_is_what_would_be_generated() {
+        let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/prices.md");
+        let written = std::fs::read_to_string(&page).unwrap_or_default();
+        let (head, _) = written.split_once("## ").unwrap_or((&written, ""));
+        let generated = format!("{head}{}", super::lists::to_markdown());
+        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+            std::fs::write(&page, &generated).expect("written");
+        }
+        assert_eq!(
+            std::fs::read_to_string(&page).expect("a page"),
+            generated,
+            "UPDATE_FIXTURES=1 rewrites it"
+        );
     }
 
     #[test]

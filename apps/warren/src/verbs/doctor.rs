@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 use warren_config::Config;
 use warren_env::Env;
+use warren_models::{PRICE_LISTS, PriceList};
 use warren_programs::Programs;
 use warren_sandbox::{Isolation, Probe};
 use warren_server::Advice;
@@ -33,6 +34,8 @@ struct Findings {
     /// What new sessions begin with.
     template: Option<String>,
     models: Vec<Model>,
+    /// Where the built-in prices of models are from, and since when.
+    prices: Vec<Prices>,
     /// What is missing; the first ones keep agents from running.
     problems: Vec<Problem>,
 }
@@ -51,6 +54,28 @@ struct Model {
     provider: &'static str,
     base_url: String,
     key: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prices {
+    provider: &'static str,
+    source: &'static str,
+    as_of: &'static str,
+    n_models: usize,
+}
+
+impl Prices {
+    /// Those of all providers.
+    fn all() -> Vec<Self> {
+        let of = |list: &PriceList| Self {
+            provider: list.provider,
+            source: list.source,
+            as_of: list.as_of,
+            n_models: list.models.len(),
+        };
+        PRICE_LISTS.iter().map(of).collect()
+    }
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -85,6 +110,7 @@ async fn examine(setting: &Setting) -> Result<Findings> {
         programs: Vec::new(),
         template: None,
         models: Vec::new(),
+        prices: Prices::all(),
         problems: Vec::new(),
     };
     let required = match setting.load() {
@@ -200,6 +226,9 @@ impl Findings {
         }
         for model in &self.models {
             fact("models", &format!("{}, key {}, {}", model.provider, model.key, model.base_url));
+        }
+        for Prices { provider, source, as_of, n_models } in &self.prices {
+            fact("prices", &format!("{provider}, {n_models} models, as of {as_of}, {source}"));
         }
         lines.push(String::new());
         lines.extend(self.isolation.iter().flat_map(|probe| layers(&probe.isolation, paint)));
