@@ -54,10 +54,41 @@ impl Snapshots {
         to: TreeId,
         limit: usize,
     ) -> Result<Diff, ReadTreeError> {
+        let mut diff = Diff::default();
+        self.compare_trees(partition, from, to, |path, before, after| diff.note(limit, path, before, after))
+            .await?;
+        diff.differences.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(diff)
+    }
+
+    /// What must be done to `from` to get `to`: like [`Snapshots::diff`], and with the directories that only one of them
+    /// has. Sorted by path, so that a directory comes before what is in it.
+    pub async fn changes(
+        &self,
+        partition: &Partition,
+        from: TreeId,
+        to: TreeId,
+    ) -> Result<Vec<Difference>, ReadTreeError> {
+        let mut changes = Vec::new();
+        self.compare_trees(partition, from, to, |path, before, after| {
+            changes.extend(Difference::of(path, before, after));
+        })
+        .await?;
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(changes)
+    }
+
+    /// Calls `each` with all entries that differ. Reads only directories that differ.
+    async fn compare_trees(
+        &self,
+        partition: &Partition,
+        from: TreeId,
+        to: TreeId,
+        mut each: impl FnMut(&str, Option<&Entry>, Option<&Entry>),
+    ) -> Result<(), ReadTreeError> {
         let hold = self.hold(partition);
         hold.keep(from);
         hold.keep(to);
-        let mut diff = Diff::default();
         let mut waiting = vec![Pair { path: String::new(), before: Some(from.0), after: Some(to.0) }];
         while let Some(pair) = waiting.pop() {
             if pair.before == pair.after {
@@ -66,12 +97,11 @@ impl Snapshots {
             let before = self.node_or_nothing(partition, pair.before).await?;
             let after = self.node_or_nothing(partition, pair.after).await?;
             compare(&pair.path, &before, &after, &mut |path, before, after| {
-                diff.note(limit, path, before, after);
+                each(path, before, after);
                 waiting.extend(Pair::of(path, before, after));
             });
         }
-        diff.differences.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(diff)
+        Ok(())
     }
 
     async fn node_or_nothing(
@@ -128,24 +158,30 @@ impl Pair {
 impl Diff {
     fn note(&mut self, limit: usize, path: &str, before: Option<&Entry>, after: Option<&Entry>) {
         let is_file = |entry: &&Entry| !matches!(entry.what, What::Directory(_));
-        let (before, after) = (before.filter(is_file), after.filter(is_file));
-        let change = match (before, after) {
-            (None, None) => return,
-            (Some(before), Some(after)) if before.what == after.what && before.mode == after.mode => return,
-            (Some(_), Some(_)) => Change::Changed,
-            (None, Some(_)) => Change::Added,
-            (Some(_), None) => Change::Removed,
-        };
-        *match change {
+        let Some(found) = Difference::of(path, before.filter(is_file), after.filter(is_file)) else { return };
+        *match found.change {
             Change::Added => &mut self.changes.added,
             Change::Removed => &mut self.changes.removed,
             Change::Changed => &mut self.changes.changed,
         } += 1;
         if self.differences.len() < limit {
-            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-            let item = |entry: Option<&Entry>| entry.map(|entry| Item::of(entry, parent));
-            let (before, after) = (item(before), item(after));
-            self.differences.push(Difference { path: path.to_owned(), change, before, after });
+            self.differences.push(found);
         }
+    }
+}
+
+impl Difference {
+    /// `None` if nothing differs but times, or the mode of a directory.
+    fn of(path: &str, before: Option<&Entry>, after: Option<&Entry>) -> Option<Self> {
+        let change = match (before.map(|it| (&it.what, it.mode)), after.map(|it| (&it.what, it.mode))) {
+            (None, None) | (Some((What::Directory(_), _)), Some((What::Directory(_), _))) => return None,
+            (Some(before), Some(after)) if before == after => return None,
+            (Some(_), Some(_)) => Change::Changed,
+            (None, Some(_)) => Change::Added,
+            (Some(_), None) => Change::Removed,
+        };
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let item = |entry: Option<&Entry>| entry.map(|entry| Item::of(entry, parent));
+        Some(Self { path: path.to_owned(), change, before: item(before), after: item(after) })
     }
 }

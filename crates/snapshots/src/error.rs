@@ -179,3 +179,20 @@ pub enum RestoreError {
     #[error("the restore was cut short")]
     Cut,
 }
+
+/// Why one tree could not be put over another.
+#[derive(Debug, thiserror::Error)]
+pub enum OverlayError {
+    /// One has a directory where the other has a file or a link.
+    #[error("`{path}` is a directory in one tree and not in the other")]
+    Conflict {
+        /// Where, see [`crate::escape`].
+        path: String,
+    },
+    /// One of them cannot be read.
+    #[error("failed to read a tree")]
+    Read(#[source] ReadTreeError),
+    /// The new directories could not be kept.
+    #[error("failed to keep the tree")]
+    Keep(#[source] TakeError),
+}

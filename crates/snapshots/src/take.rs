@@ -1,5 +1,6 @@
 //! Taking a tree.
 
+mod overlay;
 mod taker;
 
 use std::{path::PathBuf, sync::Arc};
@@ -20,6 +21,7 @@ use crate::{
     places::{self, Side},
 };
 
+pub use overlay::Overlaid;
 use taker::Scanned;
 pub(crate) use taker::Taker;
 

@@ -13,6 +13,8 @@ mod ground;
 mod hostile;
 #[path = "suite/moving.rs"]
 mod moving;
+#[path = "suite/overlaying.rs"]
+mod overlaying;
 #[path = "suite/reading.rs"]
 mod reading;
 #[path = "suite/roundtrip.rs"]

@@ -147,17 +147,14 @@ impl Taker {
             return Err(TakeError::TooLarge { max_bytes });
         }
         self.keep_nodes(merged.nodes)?;
-        let last = std::mem::take(&mut *lock(&self.builder));
-        if !last.is_empty() {
-            self.send(last).map_err(|Stop| TakeError::Cut)?;
-        }
         let tree = index.tree().map_or_else(TreeId::empty, TreeId);
         let mut notices = std::mem::take(&mut *lock(&self.notices));
         notices.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Scanned { index, tree, changes: merged.changes, notices })
     }
 
-    fn keep_nodes(&self, nodes: Vec<(Hash, Vec<u8>)>) -> Result<(), TakeError> {
+    /// Keeps directories, and hands over the last pack.
+    pub(super) fn keep_nodes(&self, nodes: Vec<(Hash, Vec<u8>)>) -> Result<(), TakeError> {
         let mut batch = Batch::default();
         for (hash, bytes) in nodes {
             let is_new = self.lacking(&[(hash, bytes.len() as u32)]).is_ok_and(|lacking| lacking == [true]);
@@ -169,10 +166,11 @@ impl Taker {
                 self.chunks(&mut std::mem::take(&mut batch)).map_err(|Stop| TakeError::Cut)?;
             }
         }
-        if batch.chunks.is_empty() {
-            return Ok(());
+        if !batch.chunks.is_empty() {
+            self.chunks(&mut batch).map_err(|Stop| TakeError::Cut)?;
         }
-        self.chunks(&mut batch).map_err(|Stop| TakeError::Cut)
+        let last = std::mem::take(&mut *lock(&self.builder));
+        if last.is_empty() { Ok(()) } else { self.send(last).map_err(|Stop| TakeError::Cut) }
     }
 
     fn send(&self, pack: Builder) -> Result<(), Stop> {
