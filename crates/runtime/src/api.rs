@@ -34,8 +34,8 @@ pub use providers::{
 };
 pub(crate) use versions::not_read;
 pub use versions::{
-    FileDiff, Fork, Forked, OnConflict, Pieces, TreeEntry, TreeFile, VersionDiff, VersionFiles, VersionList,
-    VersionRecord, Versions, shown_path,
+    FileDiff, Fork, Forked, OnConflict, PathChange, Pieces, TreeEntry, TreeFile, VersionChanges, VersionDiff,
+    VersionFiles, VersionList, VersionRecord, Versions, shown_path,
 };
 pub use workspace::{
     ArtifactMoment, ArtifactRecords, Dialled, FileContent, FileEntry, FileKind, FileListing, FilePart,

@@ -27,6 +27,7 @@ mod spaces;
 mod spool;
 mod template;
 mod traffic;
+mod unpack;
 mod views;
 mod volumes;
 mod workspaces;

@@ -5,6 +5,7 @@ mod approvals;
 mod artifacts;
 mod files;
 mod imports;
+mod incoming;
 mod knowledge;
 mod making;
 mod previews;

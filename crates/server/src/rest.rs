@@ -19,7 +19,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Frame, SizeHint};
 
-/// More than the largest body that any route takes. Whoever sends more did not look at the limits.
+/// More than the largest body that any route takes, archives apart. Whoever sends more did not look at the limits.
 const MOST: usize = 256 * 1024 * 1024;
 
 /// The answer is on its way all this time.

@@ -68,7 +68,7 @@ pub use session::{
 pub use socket::{SOCKET_PATH, SocketAuth, SocketMessage, SocketSession, socket_messages, socket_status};
 pub use table::ROUTES;
 pub use version::{
-    ConflictRetry, ConflictWord, FileDiff, FileLook, OnConflict, SessionFork, SessionForked, SessionRestore,
-    SkippedFile, TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail, VersionDiff,
-    VersionHead, VersionItem, VersionLabel, VersionPage,
+    ConflictRetry, ConflictWord, FileDiff, FileLook, OnConflict, PathChange, SessionFork, SessionForked,
+    SessionRestore, SkippedFile, TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionChanges,
+    VersionDetail, VersionDiff, VersionHead, VersionItem, VersionLabel, VersionPage, VersionPlace,
 };

@@ -488,6 +488,24 @@ pub const ROUTES: &[Route] = &[
     }])
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionDiff") }])
     .fails(VERSION_UNREAD),
+    row(
+        Name::VersionChanges,
+        Get,
+        "/api/sessions/{id}/versions/{version}/changes",
+        "Paths of the workspace that differ from the imported files, without their content",
+    )
+    .needs(Read, Session)
+    .asks(&[
+        Query {
+            name: "against",
+            kind: QueryKind::Number(0, u64::MAX),
+            summary: "The version to compare with; if absent, the one whose files were imported last, else version 0",
+        },
+        Query { name: "limit", kind: QueryKind::Number(1, 5_000), summary: "At most this many" },
+        CURSOR,
+    ])
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionChanges") }])
+    .fails(VERSION_UNREAD),
     row(Name::VersionFiles, Get, "/api/sessions/{id}/versions/{version}/files", "A directory of a version")
         .needs(Read, Session)
         .asks(&[PATH])
@@ -593,6 +611,16 @@ pub const ROUTES: &[Route] = &[
     .takes_stream(BodyForm::Multipart, MAX_UPLOAD)
     .gives(&[Answer { status: 201, media: Media::Json, schema: Some("Uploaded") }])
     .fails(&[Code::Conflict, Code::SandboxError, Code::DiskLimit]),
+    row(
+        Name::FileImport,
+        Post,
+        "/api/sessions/{id}/fs/import",
+        "Puts the files of a tar, a tar compressed by gzip or a zip into the workspace, as a version of their own",
+    )
+    .needs(Write, Session)
+    .takes_stream(BodyForm::Bytes, MAX_IMPORT)
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionDetail") }])
+    .fails(&[Code::RunInProgress, Code::Conflict, Code::SandboxError, Code::DiskLimit, Code::DataDamaged]),
     row(Name::FileRemove, Delete, "/api/sessions/{id}/fs", "Removes a file, or a directory with all in it")
         .needs(Write, Session)
         .asks(&[PATH])
@@ -676,6 +704,8 @@ const VERSION_UNMADE: &[Code] = &[Code::RunInProgress, Code::SandboxError, Code:
 /// The largest file, and the most that one upload can bring.
 const MAX_FILE: usize = 50_000_000;
 const MAX_UPLOAD: usize = 201_000_000;
+/// The largest archive.
+const MAX_IMPORT: usize = 2_000_000_000;
 /// The longest transcripts that can be imported, with their subagents'.
 const LONGEST_IMPORT: usize = 256 << 20;
 /// The most entries of a log that one answer carries.

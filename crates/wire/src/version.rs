@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use warren_domain::{
-    AgentType, BlobHash, Block, FileCounts, ProfileId, RunId, Seq, Timestamp, Usage, Version, VersionCause,
+    AgentType, BlobHash, Block, FileCounts, ProfileId, RunId, Seq, SessionId, Timestamp, Usage, Version,
+    VersionCause,
 };
 
 use crate::SessionListItem;
@@ -75,7 +76,8 @@ pub struct VersionDetail {
 pub struct SkippedFile {
     /// Relative to the workspace; or absolute in the sandbox, if it is not in the workspace.
     pub path: String,
-    /// `special`: a device, pipe or socket; `unreadable`: it could not be opened or read; `too_long`: its path is.
+    /// `special`: a device, pipe or socket; `unreadable`: it could not be opened or read; `too_long`: its path is;
+    /// `link_out`: a link of an imported archive that leads out of the workspace.
     pub why: String,
 }
 
@@ -186,6 +188,49 @@ pub struct FileLook {
     pub hash: BlobHash,
     /// Permission bits.
     pub mode: u32,
+}
+
+/// Paths of the workspace that two versions do not have alike, or a part of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionChanges {
+    /// Before.
+    pub from: VersionPlace,
+    /// After.
+    pub to: VersionPlace,
+    /// Files, links, and directories that only one of them has; by path, a directory before what is in it.
+    pub changes: Vec<PathChange>,
+    /// Pass it as `cursor` for the next part; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Where a version is. It may be of the session that another was forked from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionPlace {
+    /// Whose.
+    pub session_id: SessionId,
+    /// Which.
+    pub version: Version,
+    /// Why it was made.
+    pub cause: VersionCause,
+}
+
+/// A path that two versions do not have alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PathChange {
+    /// Relative to the workspace. A backslash is written as `\\`, a byte that is not UTF-8 as `\xNN`.
+    pub path: String,
+    /// What happened to it.
+    pub change: TreeChange,
+    /// As it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<TreeEntry>,
+    /// As it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<TreeEntry>,
 }
 
 /// A directory of a version.

@@ -70,6 +70,14 @@ pub trait VersionFiles: Send + Sync {
         path: &str,
         range: Option<Range<u64>>,
     ) -> Result<TreeFile, SessionError>;
+    /// Every path of the workspace that differs from another version; from the one whose files were imported last, if
+    /// none is named.
+    async fn version_changes(
+        &self,
+        session: SessionId,
+        version: Version,
+        against: Option<Version>,
+    ) -> Result<VersionChanges, SessionError>;
     /// All files of a version that are people's, as a tar archive.
     async fn version_archive(
         &self,
@@ -126,6 +134,28 @@ pub struct FileDiff {
     pub diff: Option<String>,
     /// The diff is cut, or the file is too long for one.
     pub is_truncated: bool,
+}
+
+/// Every path of the workspace that two versions do not have alike.
+#[derive(Debug, Clone)]
+pub struct VersionChanges {
+    /// Before. It may be of the session that this one was forked from.
+    pub from: VersionRecord,
+    /// After.
+    pub to: VersionRecord,
+    /// Files, links, and directories that only one of them has; by path.
+    pub changes: Vec<PathChange>,
+}
+
+/// A path of the workspace that two versions do not have alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathChange {
+    /// Relative to the workspace.
+    pub path: String,
+    /// As it was.
+    pub before: Option<TreeEntry>,
+    /// As it is.
+    pub after: Option<TreeEntry>,
 }
 
 /// Something in a version.

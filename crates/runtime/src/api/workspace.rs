@@ -8,7 +8,7 @@ use futures::stream::BoxStream;
 use tokio::io::{AsyncRead, AsyncWrite};
 use warren_domain::{Artifact, ArtifactChange, ArtifactId, BlobHash, Seq, SessionId, Timestamp, Version};
 
-use super::SessionError;
+use super::{SessionError, VersionRecord};
 
 /// A session's files. Reading never makes a sandbox; changing wakes one.
 ///
@@ -39,6 +39,13 @@ pub trait Files: Send + Sync {
     ) -> Result<FileEntry, SessionError>;
     /// Removes a file or a directory with all that is in it.
     async fn file_remove(&self, session: SessionId, path: &str) -> Result<(), SessionError>;
+    /// Puts the files of a tar, a tar compressed by gzip or a zip into the workspace, over those that are there, and makes
+    /// a version of the result (cause `import`). All of it or nothing. Ends the sandbox.
+    async fn workspace_import(
+        &self,
+        session: SessionId,
+        archive: FileSource,
+    ) -> Result<VersionRecord, SessionError>;
 }
 
 /// What is worth showing of what a session made.

@@ -15,6 +15,7 @@ use warren_guest_api::{
     ReadRequest, WriteHow, WriteRequest,
 };
 use warren_sandbox::{CallError, Guest};
+use warren_store::VersionRecord;
 
 use self::kept::Kept;
 use super::SessionManager;
@@ -144,6 +145,14 @@ impl Files for SessionManager {
         let (guest, at) = self.writable(session, &place).await?;
         guest.remove_all(at).await.map_err(|error| refused(&place, error))?;
         self.changed_by_hand(session, ByHand { place, change: FileChange::Deleted, stat: None }).await
+    }
+
+    async fn workspace_import(
+        &self,
+        session: SessionId,
+        archive: FileSource,
+    ) -> Result<VersionRecord, SessionError> {
+        self.import_workspace(session, archive).await
     }
 }
 
@@ -350,7 +359,7 @@ fn refused(place: &VolumePath, error: CallError) -> SessionError {
 }
 
 /// The client's own bytes could not be read to their end: what stopped them says why.
-fn broken_off(cause: &std::io::Error) -> SessionError {
+pub(super) fn broken_off(cause: &std::io::Error) -> SessionError {
     let code = match cause.kind() {
         std::io::ErrorKind::FileTooLarge => ErrorCode::TooLarge,
         _ => ErrorCode::BadRequest,

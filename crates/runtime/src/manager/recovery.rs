@@ -34,6 +34,7 @@ impl SessionManager {
             tracing::warn!(?swept, "ended what an earlier server left running");
         }
         self.remove_replays().await;
+        self.remove_imports().await;
         // Before anything is made here: user numbers of erased sessions are given to others.
         self.clear_strays().await.map_err(|error| RecoverError::Strays(Box::new(error)))?;
         self.erase_half_made().await;

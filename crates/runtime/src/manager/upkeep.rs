@@ -13,6 +13,7 @@ use std::{
 
 use warren_domain::{
     BlobHash, Compactable, Event, EventBody, Fence, Partition, Seq, SessionId, Timestamp, Version,
+    VersionCause,
 };
 use warren_env::TaskKind;
 use warren_snapshots::{CollectError, TreeId};
@@ -299,16 +300,20 @@ fn before(now: Timestamp, age: Duration) -> Timestamp {
     now.plus_millis(-i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// The versions that retention does not keep: neither the last ones, nor the last of a day, nor one with a label. `all`
-/// begins with the newest.
+/// The versions that retention does not keep: neither the last ones, nor the last of a day, nor one with a label, nor the last
+/// one with imported files, which the session's work is compared with. `all` begins with the newest.
 fn superfluous(all: &[VersionRecord], retention: &Retention, now: Timestamp) -> Vec<Version> {
     let mut days = HashSet::new();
     let horizon = now.as_millis() - i64::from(retention.daily_days) * DAY;
     let mut found = Vec::new();
+    let is_imported =
+        |version: &&VersionRecord| version.cause == VersionCause::Import && version.tree.is_some();
+    let imported = all.iter().find(is_imported).map(|version| version.version);
     for (n, version) in all.iter().enumerate() {
         let at = version.created_at.as_millis();
         let is_last_of_day = at >= horizon && days.insert(at.div_euclid(DAY));
         let is_kept = n < retention.versions as usize || is_last_of_day || version.label.is_some();
+        let is_kept = is_kept || imported == Some(version.version);
         // What has nothing of its own costs nothing: the beginning of most sessions.
         let costs_something = version.tree.is_some() || version.memory.is_some();
         if !is_kept && !version.expired && costs_something {
@@ -385,7 +390,7 @@ mod tests {
     use std::{ops::RangeInclusive, time::Duration};
 
     use serde_json::{Value, json};
-    use warren_domain::{BlobHash, Draft, Seq, SessionId, Timestamp, Version};
+    use warren_domain::{BlobHash, Draft, Seq, SessionId, Timestamp, Version, VersionCause};
     use warren_store::{LogEntry, VersionRecord};
 
     use super::{DAY, StandIn, superfluous};
@@ -424,6 +429,22 @@ mod tests {
         ];
         let now = Timestamp::from_millis(100 * DAY + 1000);
         assert_eq!(superfluous(&all, &retention, now), [Version(7), Version(5), Version(3)]);
+    }
+
+    #[test]
+    fn last_version_with_imported_files_is_kept_however_old_it_is() {
+        let retention = Retention {
+            versions: 1,
+            daily_days: 0,
+            deltas: Duration::ZERO,
+            recordings: Duration::ZERO,
+            grace: Duration::ZERO,
+            interval: Duration::from_secs(1),
+        };
+        let imported = |number| VersionRecord { cause: VersionCause::Import, ..version(number, 50, None) };
+        let all = [version(4, 100, None), version(3, 60, None), imported(2), imported(1)];
+        let now = Timestamp::from_millis(100 * DAY + 1000);
+        assert_eq!(superfluous(&all, &retention, now), [Version(3), Version(1)]);
     }
 
     fn entry(seq: u64, draft: Value) -> LogEntry {

@@ -1,5 +1,6 @@
 //! Versions: listed, compared, named, made, and forked.
 
+mod changes;
 mod diff;
 mod files;
 mod fork;

@@ -4,6 +4,7 @@ use warren_domain::{ErrorCode, Head, Version, VersionCause};
 
 use super::{
     Reply, SessionTask,
+    incoming::Incoming,
     requests::{Failure, answer, busy},
     sandbox::SandboxSlot,
     versions::CommitHeadError,
@@ -16,20 +17,24 @@ pub(crate) enum Errand {
     Commit(Reply<Version>),
     /// Make an older version the latest.
     Restore(Version, Reply<Version>),
+    /// Put the files of an archive into the workspace.
+    Import(Box<Incoming>, Reply<Version>),
 }
 
 impl Errand {
     pub(crate) fn refuse(self, error: SessionError) {
         match self {
             // A caller that is gone needs no answer.
-            Errand::Commit(reply) | Errand::Restore(_, reply) => drop(reply.send(Err(error))),
+            Errand::Commit(reply) | Errand::Restore(_, reply) | Errand::Import(_, reply) => {
+                drop(reply.send(Err(error)));
+            }
         }
     }
 
     /// Whether nobody waits for it any more.
     fn is_abandoned(&self) -> bool {
         match self {
-            Errand::Commit(reply) | Errand::Restore(_, reply) => reply.is_closed(),
+            Errand::Commit(reply) | Errand::Restore(_, reply) | Errand::Import(_, reply) => reply.is_closed(),
         }
     }
 }
@@ -59,6 +64,10 @@ impl SessionTask {
                     let result = self.keep_and_restore(version).await;
                     answer(reply, result)?;
                 }
+                Errand::Import(incoming, reply) => {
+                    let result = self.keep_and_import(*incoming).await;
+                    answer(reply, result)?;
+                }
             }
         }
         Ok(())
@@ -69,8 +78,12 @@ impl SessionTask {
         if self.run.is_some() {
             return Ok(Some(busy("wait for the run to end, or interrupt it")));
         }
-        let Errand::Restore(version, _) = errand else { return Ok(None) };
-        match self.target(*version).await {
+        let found = match errand {
+            Errand::Commit(_) => return Ok(None),
+            Errand::Restore(version, _) => self.target(*version).await.map(drop),
+            Errand::Import(..) => self.can_import(),
+        };
+        match found {
             Ok(_) => Ok(None),
             Err(Failure::Refused(error)) => Ok(Some(error)),
             Err(Failure::Fatal(error)) => Err(error),
@@ -105,6 +118,12 @@ impl SessionTask {
     async fn keep_and_restore(&mut self, version: Version) -> Result<Version, Failure> {
         self.commit_now(VersionCause::Edited).await?;
         self.restore(version).await
+    }
+
+    /// Nor when files are imported over it.
+    async fn keep_and_import(&mut self, incoming: Incoming) -> Result<Version, Failure> {
+        self.commit_now(VersionCause::Edited).await?;
+        self.import_files(incoming).await
     }
 
     /// There will be no sandbox for what waits.

@@ -482,7 +482,7 @@ pub(super) fn merged(session: &RunOptions, message: &RunOptions) -> RunOptions {
 }
 
 /// A run is in the way of something that is no message, and so cannot be queued behind it.
-pub(super) fn busy(hint: &str) -> SessionError {
+pub(crate) fn busy(hint: &str) -> SessionError {
     let (code, message) = (Rejection::Busy.code(), Rejection::Busy.to_string());
     SessionError::Invalid { code, message, hint: Some(hint.to_owned()) }
 }

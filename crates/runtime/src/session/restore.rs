@@ -23,6 +23,15 @@ use crate::{
     workspaces::Closed,
 };
 
+/// How the log learns of files that are put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// By an entry for each that is other than before.
+    OneByOne,
+    /// By the version that has them.
+    ByVersion,
+}
+
 /// What the log says of files, and the records that go with it.
 pub(super) type FileNews = (Vec<Draft>, Vec<Change>);
 
@@ -37,16 +46,28 @@ impl SessionTask {
         let prepared = self.again(&target).await.map_err(refused)?.keeping(hold, gate);
         let files = prepared.files;
         // Closed until it is recorded: whoever enters then finds the restored files.
-        let ((mut drafts, mut changes), _closed) =
-            self.put_back_files(&target, &format!("restoring version {version}")).await?.map_err(refused)?;
+        let ((mut drafts, changes), _closed) = self
+            .put_back_files(&target, &format!("restoring version {version}"), Told::OneByOne)
+            .await?
+            .map_err(refused)?;
         let next = self.recorder.state.version.next();
         let message =
             format!("Version {version} was restored: files and what the agent remembers are as they were.");
         drafts.push(self.said(format!("restored-{next}"), message));
+        let command = Command::Commit { cause: VersionCause::Restore, files, restored: Some(version) };
+        Ok(self.record_put_back((drafts, changes), command, &prepared).await?)
+    }
+
+    /// Records files that were put back, and the version that has them.
+    pub(super) async fn record_put_back(
+        &mut self,
+        (mut drafts, mut changes): FileNews,
+        command: Command,
+        prepared: &Prepared,
+    ) -> Result<Version, RecordError> {
         let state = drafts
             .iter()
             .fold(self.recorder.state.clone(), |state, draft| state.apply(draft.run_id, &draft.body));
-        let command = Command::Commit { cause: VersionCause::Restore, files, restored: Some(version) };
         drafts.extend(state.decide(command).map_err(RecordError::Rejected)?);
         self.recorder
             .record(drafts, |events| {
@@ -108,6 +129,7 @@ impl SessionTask {
         &mut self,
         target: &VersionRecord,
         why: &str,
+        told: Told,
     ) -> Result<Result<(FileNews, Closed), SessionError>, RecordError> {
         // All of it is looked at before anything is given up.
         let (listed, contents) = match self.of_version(target).await {
@@ -135,6 +157,9 @@ impl SessionTask {
         let put = memory::put(session, self.identity.fence, contents, transcripts).await;
         put.map_err(RecordError::Write)?;
         let (mut drafts, changes) = self.files.become_these(&listed);
+        if told == Told::ByVersion {
+            drafts.clear();
+        }
         let next = self.recorder.state.version.next();
         drafts.extend(self.artifacts_become(outputs, drafts.len(), next));
         Ok(Ok(((drafts, changes), closed)))
@@ -196,7 +221,7 @@ fn is_kept(version: &VersionRecord) -> bool {
 }
 
 /// What others are doing would be undone under their hands.
-fn others_are_inside() -> SessionError {
+pub(super) fn others_are_inside() -> SessionError {
     SessionError::Invalid {
         code: ErrorCode::Conflict,
         message: "other sessions are active in the same workspace".to_owned(),

@@ -14,6 +14,7 @@ use warren_store::{Change, ReadError, RunRecord, VersionRecord};
 use super::{
     SessionTask, is_shared,
     memory::Memory,
+    restore::Told,
     sandbox::SandboxSlot,
     start::chain,
     tree::{NotATree, counts, tree_id},
@@ -309,7 +310,7 @@ impl SessionTask {
         let version = self.recorder.state.version;
         let found = self.shared.parts.store.versions.version(self.identity.session, version).await;
         let Some(target) = found.map_err(RecordError::Read)? else { return Ok(true) };
-        match self.put_back_files(&target, &format!("back to version {version}")).await? {
+        match self.put_back_files(&target, &format!("back to version {version}"), Told::OneByOne).await? {
             Ok((drafts, _closed)) => {
                 let message = format!("What was in no version was given up; version {version} goes on.");
                 let said = self.said(format!("back-{}", record.run_id), message);

@@ -13,6 +13,7 @@ use std::{
 use rustix::{
     fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat2, statat},
     io::Errno,
+    path::Arg,
 };
 
 use crate::api::{FileEntry, FileKind};
@@ -115,7 +116,7 @@ impl Still {
 }
 
 /// Opens what lies beneath a directory, through no link.
-pub(crate) fn beneath(directory: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(crate) fn beneath(directory: &OwnedFd, path: impl Arg, flags: OFlags) -> Result<OwnedFd, Errno> {
     openat2(directory, path, flags | OFlags::CLOEXEC, Mode::empty(), BENEATH)
 }
 

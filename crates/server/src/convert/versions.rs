@@ -2,11 +2,12 @@
 
 use warren_domain::BlobHash;
 use warren_runtime::api::{
-    FileDiff as FoundFile, TreeEntry as Found, VersionDiff as FoundDiff, VersionRecord, shown_path,
+    FileDiff as FoundFile, PathChange as FoundChange, TreeEntry as Found, VersionChanges as FoundChanges,
+    VersionDiff as FoundDiff, VersionRecord, shown_path,
 };
 use warren_wire::{
-    FileDiff, FileLook, SkippedFile, TranscriptLength, TreeChange, TreeEntry, TreeListing, VersionDetail,
-    VersionDiff, VersionItem,
+    FileDiff, FileLook, PathChange, SkippedFile, TranscriptLength, TreeChange, TreeEntry, TreeListing,
+    VersionChanges, VersionDetail, VersionDiff, VersionItem, VersionPlace,
 };
 
 pub(crate) fn item(record: VersionRecord) -> VersionItem {
@@ -56,6 +57,42 @@ pub(crate) fn diff(diff: FoundDiff) -> VersionDiff {
     }
 }
 
+/// The part of the changes that comes after the path `after`.
+pub(crate) fn changes(found: FoundChanges, after: Option<&str>, limit: usize) -> VersionChanges {
+    let place = |record: &VersionRecord| VersionPlace {
+        session_id: record.session_id,
+        version: record.version,
+        cause: record.cause,
+    };
+    let is_new = |change: &FoundChange| after.is_none_or(|after| change.path.as_str() > after);
+    let mut rest = found.changes.into_iter().filter(is_new).map(path_change);
+    let changes: Vec<PathChange> = rest.by_ref().take(limit).collect();
+    let last = changes.last().map(|change| change.path.clone());
+    VersionChanges {
+        from: place(&found.from),
+        to: place(&found.to),
+        next_cursor: last.filter(|_| rest.next().is_some()),
+        changes,
+    }
+}
+
+fn path_change(found: FoundChange) -> PathChange {
+    PathChange {
+        path: found.path,
+        change: changed(found.before.as_ref(), found.after.as_ref()),
+        before: found.before.map(entry),
+        after: found.after.map(entry),
+    }
+}
+
+fn changed(before: Option<&Found>, after: Option<&Found>) -> TreeChange {
+    match (before, after) {
+        (None, _) => TreeChange::Added,
+        (_, None) => TreeChange::Removed,
+        (Some(_), Some(_)) => TreeChange::Changed,
+    }
+}
+
 pub(crate) fn listing(path: &str, entries: Vec<Found>) -> TreeListing {
     TreeListing { path: path.to_owned(), entries: entries.into_iter().map(entry).collect() }
 }
@@ -64,11 +101,7 @@ fn file(file: FoundFile) -> FileDiff {
     let kind = file.after.as_ref().or(file.before.as_ref()).map_or("file", |entry| entry.kind);
     FileDiff {
         path: file.path,
-        change: match (&file.before, &file.after) {
-            (None, _) => TreeChange::Added,
-            (_, None) => TreeChange::Removed,
-            (Some(_), Some(_)) => TreeChange::Changed,
-        },
+        change: changed(file.before.as_ref(), file.after.as_ref()),
         kind: kind.to_owned(),
         binary: file.is_binary,
         before: file.before.map(look),

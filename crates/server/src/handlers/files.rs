@@ -9,6 +9,7 @@ use warren_wire::{FileItem, FileListing, FileSource, Uploaded};
 use crate::{
     archive,
     choke::Call,
+    convert,
     failure::Failure,
     file_answer::{self, Shown, etag},
     form::Form,
@@ -75,6 +76,13 @@ pub(crate) async fn upload(call: Call) -> Answer {
     let directory = call.query().text("path").unwrap_or("/user-input").to_owned();
     let files = take_upload(&call, directory).await?;
     respond::json(StatusCode::CREATED, &Uploaded { files: files.into_iter().map(item).collect() })
+}
+
+/// Puts the files of an archive into the workspace.
+pub(crate) async fn import(call: Call) -> Answer {
+    let archive = Box::new(StreamReader::new(call.take_stream()?));
+    let made = call.runtime().files().workspace_import(call.session()?, archive).await?;
+    respond::ok(&convert::versions::detail(made))
 }
 
 /// Takes the form that is the body: all its files, or none.

@@ -16,6 +16,8 @@ use crate::{
 
 /// Versions in one part of a list, unless the client says otherwise.
 const DEFAULT_LIMIT: u64 = 50;
+/// Paths in one part of a list of changes, unless the client says otherwise.
+const DEFAULT_CHANGES: u64 = 1_000;
 /// Labels longer than this are not labels.
 const LONGEST_LABEL: usize = 100;
 
@@ -49,6 +51,14 @@ pub(crate) async fn diff(call: Call) -> Answer {
     let against = call.query().number("against").map(Version);
     let diff = call.runtime().versions().version_diff(call.session()?, version(&call)?, against).await?;
     respond::ok(&told::diff(diff))
+}
+
+pub(crate) async fn changes(call: Call) -> Answer {
+    let against = call.query().number("against").map(Version);
+    let limit = limit(&call, DEFAULT_CHANGES) as usize;
+    let found =
+        call.runtime().version_files().version_changes(call.session()?, version(&call)?, against).await?;
+    respond::ok(&told::changes(found, call.query().text("cursor"), limit))
 }
 
 pub(crate) async fn files(call: Call) -> Answer {

@@ -17,7 +17,7 @@ use warren_domain::{Artifact, ArtifactId, ArtifactKind, ErrorCode, SessionId};
 use warren_runtime::api::{
     ArtifactMoment, ArtifactRecords, Dialled, FileContent, FileEntry, FileKind, FileListing, FilePart,
     FileSource, FileWrite, Files, FilesFrom, Knowledge, KnowledgeList, NewFiles, PreviewTarget, Previews,
-    ProjectPlace, SessionError, Wake,
+    ProjectPlace, SessionError, VersionRecord, Wake,
 };
 
 #[derive(Default)]
@@ -129,6 +129,11 @@ impl Files for FakeFiles {
         }
         self.put(path, &content);
         Ok(self.entry(path)?.0)
+    }
+
+    async fn workspace_import(&self, _: SessionId, _: FileSource) -> Result<VersionRecord, SessionError> {
+        let message = "this is no archive".to_owned();
+        Err(SessionError::Invalid { code: ErrorCode::BadRequest, message, hint: None })
     }
 
     async fn file_remove(&self, _: SessionId, path: &str) -> Result<(), SessionError> {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use async_trait::async_trait;
 use warren_domain::{SessionId, Version};
 use warren_runtime::api::{
-    Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, VersionDiff, VersionFiles, VersionList,
-    VersionRecord, Versions,
+    Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionDiff, VersionFiles,
+    VersionList, VersionRecord, Versions,
 };
 
 use crate::fake::FakeRuntime;
@@ -81,6 +81,15 @@ impl VersionFiles for FakeRuntime {
         _: &str,
         _: Option<Range<u64>>,
     ) -> Result<TreeFile, SessionError> {
+        none(version)
+    }
+
+    async fn version_changes(
+        &self,
+        _: SessionId,
+        version: Version,
+        _: Option<Version>,
+    ) -> Result<VersionChanges, SessionError> {
         none(version)
     }
 

@@ -15,7 +15,7 @@ use crate::{
     RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
     SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
     SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
-    Uploaded, UsageReport, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
+    Uploaded, UsageReport, VersionChanges, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
 /// The name and the schema of each type.
@@ -40,7 +40,7 @@ pub(super) fn all() -> BTreeMap<String, Value> {
         SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport,
         SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink,
         TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing, Uploaded, UsageReport,
-        VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
+        VersionChanges, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
     ];
     let mut all: BTreeMap<_, _> = found
         .into_iter()

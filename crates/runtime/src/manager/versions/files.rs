@@ -9,7 +9,7 @@ use warren_snapshots::{Archive, FileReader, Item, ItemKind, ReadTreeError, TreeI
 use warren_store::VersionRecord;
 
 use crate::{
-    api::{Pieces, SessionError, TreeEntry, TreeFile, VersionFiles, Versions as _, not_read},
+    api::{Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionFiles, Versions as _, not_read},
     manager::SessionManager,
     session::{
         expired,
@@ -54,6 +54,15 @@ impl VersionFiles for SessionManager {
             range: reader.range(),
             pieces: Box::new(Reading { first, reader }),
         })
+    }
+
+    async fn version_changes(
+        &self,
+        session: SessionId,
+        version: Version,
+        against: Option<Version>,
+    ) -> Result<VersionChanges, SessionError> {
+        self.changes(session, version, against).await
     }
 
     async fn version_archive(

@@ -1,6 +1,6 @@
 // Every call by its name. No state but the stores of sessions that are in use.
 import type {
-  Artifact, FileListing, Replay, Version, VersionDiff, VersionPage,
+  Artifact, FileListing, Replay, Version, VersionChanges, VersionDiff, VersionPage,
 } from "../wire/contract";
 import type {
   AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Block, Content, LogLine, MessageAccepted, MessagePage, MessageSend,
@@ -142,6 +142,9 @@ export class WarrenClient {
   version = (session: string, version: number) => this.#session<Version>(session, `/versions/${version}`);
   diff = (session: string, version: number, against?: number) =>
     this.#session<VersionDiff>(session, `/versions/${version}/diff`, { query: { against } });
+  /** Paths that differ from the imported files, or from another version. */
+  changes = (session: string, version: number, query: { against?: number; limit?: number; cursor?: string } = {}) =>
+    this.#session<VersionChanges>(session, `/versions/${version}/changes`, { query });
   versionFiles = (session: string, version: number, path: string) =>
     this.#session<FileListing>(session, `/versions/${version}/files`, { query: { path } });
   label = (session: string, version: number, label: string | null) =>
@@ -173,6 +176,9 @@ export class WarrenClient {
     });
   removeFile = (session: string, path: string) =>
     this.nothing(`/api/sessions/${id(session)}/fs`, { method: "DELETE", query: { path } });
+  /** Puts the files of a tar, tar.gz or zip into the workspace, as a version of their own. */
+  importArchive = (session: string, archive: Blob) =>
+    this.#session<Version>(session, "/fs/import", { method: "POST", body: archive });
   upload = (session: string, files: readonly File[], path?: string) => {
     const body = new FormData();
     for (const file of files) body.append("file", file, file.name);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { FileNews } from "../core/state";
-import { stampOf } from "./useWorkspaceFiles";
+import type { FileNews, VersionNews } from "../core/state";
+import { importOf, stampOf } from "./useWorkspaceFiles";
 
 const news = (seq: number, path: string, change: FileNews["change"] = "created"): FileNews => ({ path, change, seq, at: "" });
 
@@ -26,4 +26,10 @@ test("a folder is not read again for changes in folders it has already shown, no
   expect(stampOf([...before, news(2, "src/deep/b.ts"), news(3, "src/a.ts", "modified")], "")).toBe(stampOf(before, ""));
   expect(stampOf([...before, news(2, "src2/b.ts")], "src")).toBe(stampOf(before, "src"));
   expect(stampOf([...before, news(2, "src/a.ts", "modified")], "src")).not.toBe(stampOf(before, "src"));
+});
+
+test("an import is known by its version, and other versions are no news of files", () => {
+  const version = (version: number, cause: string) => ({ version, cause }) as VersionNews;
+  expect(importOf([])).toBe(0);
+  expect(importOf([version(1, "import"), version(2, "run"), version(3, "import"), version(4, "idle")])).toBe(3);
 });

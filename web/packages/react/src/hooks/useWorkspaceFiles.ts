@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { FileNews } from "../core/state";
+import type { FileNews, VersionNews } from "../core/state";
 import { useWarrenClient } from "../provider";
 import { useLive } from "./live";
 import { useResource } from "./useResource";
@@ -8,7 +8,8 @@ import { useResource } from "./useResource";
 export function useWorkspaceFiles(sessionId: string, path: string = "") {
   const client = useWarrenClient();
   const changes = useLive(sessionId, ["files"], (store) => store.state.files.values());
-  const stamp = useMemo(() => stampOf(changes, path), [changes, path]);
+  const versions = useLive(sessionId, ["versions"], (store) => store.state.versions.values());
+  const stamp = useMemo(() => `${importOf(versions)} ${stampOf(changes, path)}`, [versions, changes, path]);
   const folder = useResource(`files ${sessionId} ${path}`, () => client.files(sessionId, path), stamp);
   const actions = useMemo(
     () => ({
@@ -16,10 +17,16 @@ export function useWorkspaceFiles(sessionId: string, path: string = "") {
       write: (file: string, content: Blob, etag?: string) => client.writeFile(sessionId, file, content, etag),
       remove: (file: string) => client.removeFile(sessionId, file),
       upload: (files: readonly File[], into?: string) => client.upload(sessionId, files, into),
+      importArchive: (archive: Blob) => client.importArchive(sessionId, archive),
     }),
     [client, sessionId],
   );
   return { ...folder, entries: folder.data?.entries ?? [], changes, ...actions };
+}
+
+/** The last version with imported files: the log tells of them by the version alone. */
+export function importOf(versions: readonly VersionNews[]): number {
+  return versions.reduce((last, { version, cause }) => (cause === "import" ? Math.max(last, version) : last), 0);
 }
 
 /**

@@ -42,6 +42,7 @@ export type FileDiff = {
   truncated?: boolean;
 };
 
+export type VersionChanges = components["schemas"]["VersionChanges"];
 export type VersionDiff = { from: number; to: number; files: FileDiff[]; blocks: Block[] };
 
 export type Artifact = components["schemas"]["Artifact"];

@@ -1350,6 +1350,15 @@ export interface components {
             /** @enum {string} */
             type: "file_delete";
         };
+        /** @description A path that two versions do not have alike. */
+        PathChange: {
+            after?: components["schemas"]["TreeEntry"] | null;
+            before?: components["schemas"]["TreeEntry"] | null;
+            /** @description What happened to it. */
+            change: components["schemas"]["TreeChange"];
+            /** @description Relative to the workspace. A backslash is written as `\\`, a byte that is not UTF-8 as `\xNN`. */
+            path: string;
+        };
         /**
          * @description Whether an agent must ask before it acts.
          * @enum {string}
@@ -1949,7 +1958,10 @@ export interface components {
         SkippedFile: {
             /** @description Relative to the workspace; or absolute in the sandbox, if it is not in the workspace. */
             path: string;
-            /** @description `special`: a device, pipe or socket; `unreadable`: it could not be opened or read; `too_long`: its path is. */
+            /**
+             * @description `special`: a device, pipe or socket; `unreadable`: it could not be opened or read; `too_long`: its path is;
+             *     `link_out`: a link of an imported archive that leads out of the workspace.
+             */
             why: string;
         };
         /** @description A field that was cut, and where the whole of it is. */
@@ -2209,6 +2221,17 @@ export interface components {
          * @enum {string}
          */
         VersionCause: "run" | "interrupt" | "recovered" | "idle" | "edited" | "template" | "manual" | "restore" | "import" | "fork";
+        /** @description Paths of the workspace that two versions do not have alike, or a part of them. */
+        VersionChanges: {
+            /** @description Files, links, and directories that only one of them has; by path, a directory before what is in it. */
+            changes: components["schemas"]["PathChange"][];
+            /** @description Before. */
+            from: components["schemas"]["VersionPlace"];
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            nextCursor?: string | null;
+            /** @description After. */
+            to: components["schemas"]["VersionPlace"];
+        };
         /** @description One version, whole. */
         VersionDetail: components["schemas"]["VersionItem"] & {
             /** @description Paths that were there and are not in it: caches and dependencies. */
@@ -2293,6 +2316,15 @@ export interface components {
             nextCursor?: string | null;
             /** @description The part. */
             versions: components["schemas"]["VersionItem"][];
+        };
+        /** @description Where a version is. It may be of the session that another was forked from. */
+        VersionPlace: {
+            /** @description Why it was made. */
+            cause: components["schemas"]["VersionCause"];
+            /** @description Whose. */
+            sessionId: components["schemas"]["SessionId"];
+            /** @description Which. */
+            version: components["schemas"]["Version"];
         };
         /**
          * @description What to do with a message that arrives while a run is going on.
