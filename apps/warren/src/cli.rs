@@ -15,7 +15,7 @@ pub(crate) use machine::{
     Agents, Codegen, Completions, Config, Doctor, Document, Import, InProject, Keys, Login, Man, Models,
     Profiles, Template, Tokens, Transcript, Up,
 };
-pub(crate) use sessions::{Approvals, Diff, Fork, Label, Restore, Sessions, Snapshot, Versions};
+pub(crate) use sessions::{Approvals, Diff, Fork, Label, Pull, Restore, Sessions, Snapshot, Versions};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -86,6 +86,8 @@ pub(crate) enum Verb {
     Restore(Restore),
     /// Save the current state of a session as a version
     Snapshot(Snapshot),
+    /// Bring the changes of a session back into a local directory
+    Pull(Pull),
     /// Name a version and protect it from cleanup
     Label(Label),
     /// List and answer agent requests

@@ -189,6 +189,15 @@ impl Client {
         self.read_long(request.body(form.body)).await
     }
 
+    /// Sends bytes as they are made. They may take their time.
+    pub(crate) async fn post_stream<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: reqwest::Body,
+    ) -> Result<T, CallError> {
+        self.read_long(self.request(Method::POST, path).body(body)).await
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.url));
         match &self.token {

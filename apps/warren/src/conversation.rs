@@ -18,8 +18,10 @@ use crate::{
     client::{Client, Entry},
     invocation::Invocation,
     lookup::find,
+    pack::Packing,
     render::{Look, Reader, Renderer},
     report::{Advised, Outcome},
+    setting::Setting,
     signals::Signals,
     suggest::nearest,
     terminal::{Quiet, Terminal},
@@ -82,7 +84,16 @@ impl Message {
 
 impl Conversation {
     /// Creates a session, or continues one.
-    pub(crate) async fn open(client: &Client, with: &NewSession, invocation: &Invocation) -> Result<Self> {
+    pub(crate) async fn open(
+        client: &Client,
+        with: &NewSession,
+        form: Form,
+        setting: &Setting,
+    ) -> Result<Self> {
+        let packed = match packing(with, setting) {
+            Some(packing) => Some(packing.look().await?),
+            None => None,
+        };
         let (session, is_new) = match &with.session {
             Some(named) => (find(client, named).await?, false),
             None => {
@@ -90,15 +101,23 @@ impl Conversation {
                 (client.session_create(&new_session(with)).await?.session_id, true)
             }
         };
-        Ok(Self {
+        let opened = Self {
             client: client.clone(),
             session,
             model: with.model.clone(),
             time_budget: time_budget(with),
-            invocation: invocation.clone(),
+            invocation: setting.invocation.clone(),
             is_new,
             artifacts: BTreeMap::new(),
-        })
+        };
+        let Some(packed) = packed else { return Ok(opened) };
+        match packed.send(client, session, form).await {
+            Ok(()) => Ok(opened),
+            Err(error) => {
+                opened.abandon().await;
+                Err(error)
+            }
+        }
     }
 
     pub(crate) fn session(&self) -> SessionId {
@@ -363,6 +382,16 @@ async fn check_agent(client: &Client, agent: Option<&str>) -> Result<()> {
 /// Without a soft limit of its own, the agent is asked to wrap up as early as the server's rule says.
 fn time_budget(with: &NewSession) -> Option<TimeBudget> {
     with.time_budget.map(|limit| TimeBudget { soft_seconds: None, hard_seconds: limit.0.as_secs() })
+}
+
+/// The directory that a new session begins with.
+fn packing(with: &NewSession, setting: &Setting) -> Option<Packing> {
+    let directory = with.workspace.clone()?;
+    let data = setting.home.directory();
+    // One that is not there yet is in no directory.
+    let data = data.canonicalize().unwrap_or_else(|_| data.to_owned());
+    let (respects_ignore, without_git) = (with.respect_ignore, with.without_git);
+    Some(Packing { directory, data, respects_ignore, without_git })
 }
 
 fn new_session(with: &NewSession) -> SessionCreate {

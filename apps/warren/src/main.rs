@@ -27,6 +27,7 @@ mod home;
 mod invocation;
 mod logins;
 mod lookup;
+mod pack;
 mod render;
 mod report;
 mod setting;
@@ -110,6 +111,7 @@ async fn dispatch(setting: &Setting, verb: Verb, terminal: &mut Terminal) -> Res
         Verb::Fork(args) => verbs::versions::fork(setting, args, terminal).await,
         Verb::Restore(args) => verbs::versions::restore(setting, args, terminal).await,
         Verb::Snapshot(args) => verbs::versions::snapshot(setting, args, terminal).await,
+        Verb::Pull(args) => verbs::pull::run(setting, args, terminal).await,
         Verb::Label(args) => verbs::versions::label(setting, args, terminal).await,
         Verb::Approvals(args) => verbs::approvals::run(setting, args, terminal).await,
         Verb::Doctor(args) => verbs::doctor::run(setting, args, terminal).await,

@@ -14,6 +14,7 @@ pub(crate) mod knowledge;
 pub(crate) mod login;
 pub(crate) mod open;
 pub(crate) mod profiles;
+pub(crate) mod pull;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod sessions;

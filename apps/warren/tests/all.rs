@@ -20,6 +20,7 @@ mod suite {
     pub(crate) mod cluster;
     pub(crate) mod commands;
     pub(crate) mod comparing;
+    pub(crate) mod directory;
     pub(crate) mod egress;
     pub(crate) mod files;
     pub(crate) mod forks;

@@ -22,6 +22,15 @@ pub(crate) struct NewSession {
     /// Continue this session: a name, an ID or the start of one; `last` is the newest
     #[arg(long, short)]
     pub(crate) session: Option<String>,
+    /// Import this local directory as the files of the new session; `warren pull` brings changes back
+    #[arg(long, short, value_name = "DIR", conflicts_with = "session")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// With `--workspace`: leave out files that `.gitignore` and `.ignore` exclude
+    #[arg(long, requires = "workspace")]
+    pub(crate) respect_ignore: bool,
+    /// With `--workspace`: leave out `.git`
+    #[arg(long, requires = "workspace")]
+    pub(crate) without_git: bool,
     /// Model to ask for
     #[arg(long, short)]
     pub(crate) model: Option<String>,

@@ -1,5 +1,7 @@
 //! Commands about sessions, their versions and requests.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::SESSION;
@@ -130,6 +132,34 @@ pub(crate) struct Snapshot {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// Arguments of `warren pull`.
+#[derive(Debug, Args, PartialEq)]
+#[command(after_help = PULL)]
+pub(crate) struct Pull {
+    #[arg(help = SESSION)]
+    pub(crate) session: String,
+    /// Directory to change
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Version to bring back, such as v3 [default: the latest]
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) version: Option<String>,
+    /// Print the changes as a patch for `git apply`; no file is changed
+    #[arg(long, conflicts_with_all = ["json", "dry_run"])]
+    pub(crate) patch: bool,
+    /// List what would change; no file is changed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const PULL: &str = "\
+Brings back what changed since the files were imported with `warren run --workspace`.
+A file that was changed in both places is a conflict: all conflicts are listed, and no file is changed.
+Changes in `.git` stay in the session. So do links that lead out of the directory.";
 
 /// Arguments of `warren label`.
 #[derive(Debug, Args, PartialEq)]

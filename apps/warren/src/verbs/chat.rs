@@ -41,7 +41,7 @@ async fn talk(
     signals: &mut Signals,
 ) -> Result<Outcome> {
     let client = &connection.client;
-    let conversation = Conversation::open(client, &args.with, &setting.invocation).await?;
+    let conversation = Conversation::open(client, &args.with, Form::Text, setting).await?;
     let mut talk = Talk { setting, client, conversation, terminal, signals };
     if !can_edit(&setting.environment) {
         return talk.in_a_pipe().await;

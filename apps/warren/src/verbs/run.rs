@@ -41,7 +41,7 @@ pub(crate) async fn run(setting: &Setting, args: cli::Run, terminal: &mut Termin
     let shown = conversation.show(&sent, form, seat).await;
     if form == Form::Text && shown.is_ok() {
         terminal.status(None);
-        eprintln!("{}", links(setting, &connection, &conversation));
+        eprintln!("{}", links(setting, &connection, &conversation, &args.with));
     }
     match &shown {
         Ok(Outcome::Left) | Err(_) => connection.abandon().await,
@@ -51,7 +51,12 @@ pub(crate) async fn run(setting: &Setting, args: cli::Run, terminal: &mut Termin
 }
 
 /// Where the result is, and how to continue.
-fn links(setting: &Setting, connection: &Connection, conversation: &Conversation) -> String {
+fn links(
+    setting: &Setting,
+    connection: &Connection,
+    conversation: &Conversation,
+    with: &cli::NewSession,
+) -> String {
     let (invocation, session) = (&setting.invocation, conversation.session().to_string());
     let mut lines = Vec::new();
     for (id, name) in conversation.artifacts().iter().take(N_LINKS) {
@@ -62,6 +67,9 @@ fn links(setting: &Setting, connection: &Connection, conversation: &Conversation
         } else {
             format!("Artifact:       {name}  {}", invocation.command(&["artifacts", "get", &session, &id]))
         });
+    }
+    if let Some(directory) = with.workspace.as_deref().and_then(std::path::Path::to_str) {
+        lines.push(format!("Bring it back:  {}", invocation.command(&["pull", &session, directory])));
     }
     if connection.stays() {
         lines.push(format!("Open the page:  {}", invocation.command(&["open", &session])));
@@ -80,7 +88,7 @@ async fn begin(setting: &Setting, with: &cli::NewSession, message: &Message, for
         if let Some(notice) = connection.notice().filter(|_| form == Form::Text) {
             eprintln!("{notice}");
         }
-        match hand_in(setting, &connection, &mut conversation, with, message).await {
+        match hand_in(setting, &connection, &mut conversation, with, (message, form)).await {
             Ok((conversation, sent)) => return Ok(Begun { connection, conversation, sent }),
             Err(error) if connection.may_have_left(&error) && Instant::now() < deadline => {
                 tracing::debug!(%error, "the server that was found has left; looking for another");
@@ -103,11 +111,11 @@ async fn hand_in(
     connection: &Connection,
     conversation: &mut Option<Conversation>,
     with: &cli::NewSession,
-    message: &Message,
+    (message, form): (&Message, Form),
 ) -> Result<(Conversation, Sent)> {
     let mut current = match conversation.take() {
         Some(current) => current,
-        None => Conversation::open(&connection.client, with, &setting.invocation).await?,
+        None => Conversation::open(&connection.client, with, form, setting).await?,
     };
     current.move_to(&connection.client);
     match current.hand_in(message).await {

@@ -263,7 +263,7 @@ async fn make_fork(
 }
 
 /// `7` or `v7`.
-fn version(text: &str) -> Result<Version> {
+pub(super) fn version(text: &str) -> Result<Version> {
     let text = text.trim();
     let digits = text.strip_prefix('v').unwrap_or(text);
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());

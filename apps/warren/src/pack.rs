@@ -1,0 +1,147 @@
+//! A local directory on its way into a session: looked at, packed as a tar, and sent while it is read.
+//!
+//! Nothing is followed: links go as links. What no version would keep is left out before it is sent, and named.
+
+mod tree;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use bytes::Bytes;
+use futures::stream;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::mpsc;
+use warren_domain::SessionId;
+use warren_wire::VersionDetail;
+
+use crate::{
+    client::{CallError, Client, is_loopback},
+    conversation::Form,
+    render::one_line,
+    report::Advised,
+};
+use tree::Found;
+
+/// Pieces that wait to be sent. While there are more, packing waits.
+const WAITING: usize = 8;
+
+/// Names that are listed of what was left out.
+const N_LISTED: usize = 10;
+
+/// How a directory is packed.
+#[derive(Debug, Clone)]
+pub(crate) struct Packing {
+    pub(crate) directory: PathBuf,
+    /// The data directory of this program: tokens and logs, which are for no agent.
+    pub(crate) data: PathBuf,
+    /// Leave out what `.gitignore` and `.ignore` name.
+    pub(crate) respects_ignore: bool,
+    /// Leave out `.git`.
+    pub(crate) without_git: bool,
+}
+
+/// A directory that can be sent.
+pub(crate) struct Packed {
+    root: PathBuf,
+    found: Found,
+}
+
+impl Packing {
+    /// Looks at everything in the directory.
+    pub(crate) async fn look(self) -> Result<Packed> {
+        let shown = self.directory.display().to_string();
+        let root = self.directory.canonicalize().with_context(|| format!("failed to open `{shown}`"))?;
+        if !root.is_dir() {
+            bail!(Advised::new(format!("`{shown}` is not a directory"), "name the directory to work in"));
+        }
+        let at = root.clone();
+        let found = tokio::task::spawn_blocking(move || tree::look(&at, &self)).await?;
+        Ok(Packed { root, found })
+    }
+}
+
+impl Packed {
+    /// Sends it. Says what was left out, unless the output is for a program.
+    pub(crate) async fn send(self, client: &Client, session: SessionId, form: Form) -> Result<()> {
+        let bar = bar(&self.root, self.found.bytes, form);
+        let left_out = self.found.left_out.clone();
+        let imported = tokio::select! {
+            imported = self.upload(client, session, bar.clone()) => imported,
+            interrupted = tokio::signal::ctrl_c() => {
+                interrupted?;
+                bail!("interrupted: nothing was imported")
+            }
+        };
+        bar.finish_and_clear();
+        let imported = imported?;
+        if form == Form::Text {
+            tell(&imported, left_out);
+        }
+        Ok(())
+    }
+
+    async fn upload(self, client: &Client, session: SessionId, bar: ProgressBar) -> Result<VersionDetail> {
+        // Full: the thread that packs waits. Dropped: it stops.
+        let (pieces, waiting) = mpsc::channel::<Bytes>(WAITING);
+        // On this machine compression only costs time.
+        let compression = if is_loopback(client.url()) { None } else { Some(flate2::Compression::fast()) };
+        let shown = bar.clone();
+        let packing = tokio::task::spawn_blocking(move || {
+            write::write(&self.root, &self.found, pieces, compression, &shown)
+        });
+        let body = stream::unfold(waiting, |mut waiting| async move {
+            let piece = waiting.recv().await?;
+            Some((Ok::<_, std::io::Error>(piece), waiting))
+        });
+        let path = format!("/api/sessions/{session}/fs/import");
+        let answer = client.post_stream(&path, reqwest::Body::wrap_stream(body)).await;
+        match (answer, packing.await?) {
+            (Ok(imported), Ok(())) => Ok(imported),
+            // Whoever is refused stops packing: the server's reason is the better one.
+            (Err(refused @ CallError::Refused(_)), _) => Err(refused.into()),
+            (_, Err(error)) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(error).context("failed to read the directory")
+            }
+            (Err(error), _) => Err(error.into()),
+            (Ok(_), Err(error)) => Err(error).context("the server answered before all was sent"),
+        }
+    }
+}
+
+/// What was left out, by whom and why.
+fn tell(imported: &VersionDetail, left_out: Vec<(String, &'static str)>) {
+    let here = left_out.into_iter().map(|(path, why)| (path, why.to_owned()));
+    let excluded = imported.excluded.iter().map(|path| (path.clone(), "no version keeps it".to_owned()));
+    let skipped = imported.skipped.iter().map(|skipped| {
+        let why = match skipped.why.as_str() {
+            "link_out" => "a link that leads out of the directory",
+            "special" => "a device, pipe or socket",
+            other => other,
+        };
+        (skipped.path.clone(), why.to_owned())
+    });
+    let all: Vec<(String, String)> = here.chain(excluded).chain(skipped).collect();
+    for (path, why) in all.iter().take(N_LISTED) {
+        eprintln!("left out: {} ({why})", one_line(path));
+    }
+    if all.len() > N_LISTED {
+        eprintln!("left out: {} more", all.len() - N_LISTED);
+    }
+}
+
+fn bar(root: &Path, bytes: u64, form: Form) -> ProgressBar {
+    let target = match form {
+        // Drawn on a terminal only.
+        Form::Text => ProgressDrawTarget::stderr(),
+        Form::Json => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(bytes), target);
+    let template = "{prefix:.bold} {bar:24.cyan/dim} {bytes:>10}/{total_bytes:<10} {wide_msg:.dim}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("━╸─"));
+    }
+    let name = root.file_name().map(|name| one_line(&name.to_string_lossy())).unwrap_or_default();
+    bar.set_prefix(format!("Importing {name}"));
+    bar
+}
