@@ -34,6 +34,7 @@ mod suite {
     pub(crate) mod leaving;
     pub(crate) mod life;
     pub(crate) mod metrics;
+    pub(crate) mod moving;
     pub(crate) mod old_data;
     pub(crate) mod postgres;
     pub(crate) mod previews;

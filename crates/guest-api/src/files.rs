@@ -146,6 +146,19 @@ impl FileStat {
     }
 }
 
+/// See [`crate::Request::Move`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoveRequest {
+    /// What to move; never the root itself.
+    pub from: FilePath,
+    /// Where it will be, with its name, beneath the same root. Directories above it are made; nothing may be there.
+    pub to: FilePath,
+    /// Fails unless what is moved looks so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<FileLook>,
+}
+
 /// See [`crate::Request::List`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

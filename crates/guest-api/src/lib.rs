@@ -21,8 +21,8 @@ mod watch;
 pub use error::{ErrorCode, GuestError};
 pub use exec::{EXEC_CREDIT, ExecRequest, Exit, Leftovers, Limit, Output, Started, Stdio};
 pub use files::{
-    DirEntry, FileKind, FileLook, FilePath, FileStat, ListEnd, ListRequest, MAX_LIST, ReadRequest, Root,
-    WriteHow, WriteRequest,
+    DirEntry, FileKind, FileLook, FilePath, FileStat, ListEnd, ListRequest, MAX_LIST, MoveRequest,
+    ReadRequest, Root, WriteHow, WriteRequest,
 };
 pub use frame::{Frame, FrameError, FrameReader, MAX_FRAME, read_frame, write_frame};
 pub use hello::{Hello, Landlock, PROTOCOL_VERSION};

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ExecRequest, FilePath, ListRequest, ReadRequest, WatchRequest, WriteRequest};
+use crate::{
+    ExecRequest, FileLook, FilePath, ListRequest, MoveRequest, ReadRequest, WatchRequest, WriteRequest,
+};
 
 /// What the host wants of the guest: the header of a stream the host opens.
 ///
@@ -36,7 +38,12 @@ pub enum Request {
         path: FilePath,
         /// Also what is in the directory.
         recursive: bool,
+        /// Fails unless what is there looks so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expected: Option<FileLook>,
     },
+    /// Moves a file, a symbolic link, or a directory with all that is in it. Replied with its [`crate::FileStat`].
+    Move(MoveRequest),
     /// Makes a directory and the missing ones above it; one that is there is fine. Replied with `null`.
     Mkdir {
         /// Which.

@@ -6,18 +6,25 @@
 
 mod list;
 mod read;
+mod relocate;
 mod remove;
 mod resolve;
 mod write;
 
 pub(crate) use list::list;
 pub(crate) use read::{hash, read};
+pub(crate) use relocate::relocate;
 pub(crate) use remove::{remove, remove_all};
 pub(crate) use resolve::{Roots, proc_path};
 pub(crate) use write::{TEMPORARY_PREFIX, write};
 
-use rustix::fs::{FileType, OFlags, Stat, fstat};
-use warren_guest_api::{FileKind, FilePath, FileStat, GuestError};
+use std::os::fd::OwnedFd;
+
+use rustix::{
+    fs::{AtFlags, FileType, OFlags, Stat, fstat, statat},
+    io::Errno,
+};
+use warren_guest_api::{ErrorCode, FileKind, FileLook, FilePath, FileStat, GuestError};
 
 use crate::failure::file_error;
 
@@ -30,6 +37,23 @@ pub(crate) fn stat(roots: &Roots, path: &FilePath) -> Result<FileStat, GuestErro
 /// Makes a directory and those above it.
 pub(crate) fn mkdir(roots: &Roots, path: &FilePath) -> Result<(), GuestError> {
     roots.make_dirs(path).map(drop)
+}
+
+/// Whether a name in a directory still looks as the host believes. The guest has one thread: whatever is done at once after
+/// it is done to what was looked at, as far as requests of the host go.
+fn check_look(
+    directory: &OwnedFd,
+    name: &str,
+    path: &FilePath,
+    expected: Option<FileLook>,
+) -> Result<(), GuestError> {
+    let Some(expected) = expected else { return Ok(()) };
+    let changed = || GuestError::new(ErrorCode::Changed, format!("`{}` is not as it was", path.path));
+    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if file_stat(&stat).look() == expected => Ok(()),
+        Ok(_) | Err(Errno::NOENT) => Err(changed()),
+        Err(errno) => Err(file_error(&format!("look at `{}`", path.path), errno)),
+    }
 }
 
 /// What the host is told of a file.

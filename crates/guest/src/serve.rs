@@ -82,14 +82,15 @@ async fn dispatch(guest: &Rc<Guest>, request: Request, stream: &mut Stream) -> R
         Request::Write(request) => files::write(&guest.roots, &request, stream).await,
         Request::List(request) => files::list(&guest.roots, &request, stream).await,
         Request::Stat { path } => reply(stream, &files::stat(&guest.roots, &path)?).await,
-        Request::Remove { path, recursive: false } => {
-            files::remove(&guest.roots, &path)?;
+        Request::Remove { path, recursive: false, expected } => {
+            files::remove(&guest.roots, &path, expected)?;
             reply(stream, &()).await
         }
-        Request::Remove { path, recursive: true } => {
-            files::remove_all(&guest.roots, &path).await?;
+        Request::Remove { path, recursive: true, expected } => {
+            files::remove_all(&guest.roots, &path, expected).await?;
             reply(stream, &()).await
         }
+        Request::Move(request) => reply(stream, &files::relocate(&guest.roots, &request)?).await,
         Request::Mkdir { path } => reply(stream, &files::mkdir(&guest.roots, &path)?).await,
         Request::Watch(request) => watch::watch(&guest.roots, request, stream).await,
         Request::Listen { name, port } => ports::listen(&guest.opener, name, port, stream).await,

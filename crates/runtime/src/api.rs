@@ -34,13 +34,12 @@ pub use providers::{
 };
 pub(crate) use versions::not_read;
 pub use versions::{
-    FileDiff, Fork, Forked, OnConflict, PathChange, Pieces, TreeEntry, TreeFile, VersionChanges, VersionDiff,
-    VersionFiles, VersionList, VersionRecord, Versions, shown_path,
+    DiffFiles, DiffLines, DiffWanted, FileDiff, Fork, Forked, LineCounts, OnConflict, PathChange, Pieces, TreeEntry, TreeFile, VersionChanges, VersionDiff, VersionFiles, VersionList, VersionRecord, Versions, shown_path,
 };
 pub use workspace::{
-    ArtifactMoment, ArtifactRecords, Dialled, FileContent, FileEntry, FileKind, FileListing, FilePart,
-    FileSource, FileTag, FileWrite, Files, FilesFrom, MomentKind, PreviewIo, PreviewStream, PreviewTarget,
-    Previews, Wake,
+    ArtifactMoment, ArtifactRecords, Dialled, Expected, FileContent, FileEntry, FileKind, FileListing,
+    FileMove, FilePart, FileSource, FileTag, FileWrite, Files, FilesFrom, MomentKind, PreviewIo,
+    PreviewStream, PreviewTarget, Previews, Wake,
 };
 
 /// Runs sessions. In this process, or on another node.

@@ -14,7 +14,7 @@ use futures::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::io::StreamReader;
 use warren_domain::{ErrorCode, SessionId};
-use warren_runtime::api::{FileEntry, FileKind, FileWrite, Runtime};
+use warren_runtime::api::{Expected, FileEntry, FileKind, FileWrite, Runtime};
 
 use crate::{
     body::ByteStream,
@@ -94,7 +94,8 @@ impl Upload {
             } else {
                 format!("/workspace/{}", entry.path)
             };
-            if let Err(error) = self.app.runtime().files().file_remove(self.session, &path).await {
+            let files = self.app.runtime().files();
+            if let Err(error) = files.file_remove(self.session, &path, Expected::Anything).await {
                 tracing::warn!(session = %self.session, error = &error as &dyn std::error::Error, "part of a refused upload stays");
             }
         }

@@ -51,6 +51,16 @@ pub struct FileItem {
     pub etag: String,
 }
 
+/// Moves a file, or a directory with all in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FileMove {
+    /// Where it is: relative to the workspace, or in `/workspace`, `/outputs` or `/user-input`.
+    pub from: String,
+    /// Where it will be, with its name, in the same volume. Directories above it are made; nothing may be there.
+    pub to: String,
+}
+
 /// Files that were uploaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

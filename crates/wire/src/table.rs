@@ -481,11 +481,34 @@ pub const ROUTES: &[Route] = &[
         "What is new in a version: files, line by line, and blocks",
     )
     .needs(Read, Session)
-    .asks(&[Query {
-        name: "against",
-        kind: QueryKind::Number(0, u64::MAX),
-        summary: "The version to compare with; its base if absent",
-    }])
+    .asks(&[
+        Query {
+            name: "against",
+            kind: QueryKind::Number(0, u64::MAX),
+            summary: "The version to compare with; its base if absent",
+        },
+        Query {
+            name: "lines",
+            kind: QueryKind::OneOf(&["all", "counts", "none"]),
+            summary: "`counts`: only how many lines differ, as `added` and `removed`. `none`: only which files, up to 20,000, \
+                      and none is read. `all` if absent",
+        },
+        Query {
+            name: "path",
+            kind: QueryKind::Text,
+            summary: "Only this file, with more of its lines than it has among others",
+        },
+        Query {
+            name: "after",
+            kind: QueryKind::Text,
+            summary: "Only files after this one: the last `path` of an answer that is `truncated`",
+        },
+        Query {
+            name: "limit",
+            kind: QueryKind::Number(1, 20_000),
+            summary: "At most this many files; with lines or counts at most 500",
+        },
+    ])
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionDiff") }])
     .fails(VERSION_UNREAD),
     row(
@@ -598,7 +621,7 @@ pub const ROUTES: &[Route] = &[
         .needs(Write, Session)
         .asks(&[PATH])
         .takes_stream(BodyForm::Bytes, MAX_FILE)
-        .gives(&[Answer { status: 200, media: Media::Json, schema: Some("FileItem") }])
+        .gives(FILE_ITEM)
         .fails(&[Code::PreconditionFailed, Code::Conflict, Code::SandboxError, Code::DiskLimit]),
     row(
         Name::FileUpload,
@@ -625,7 +648,27 @@ pub const ROUTES: &[Route] = &[
         .needs(Write, Session)
         .asks(&[PATH])
         .gives(NOTHING)
-        .fails(&[Code::SandboxError]),
+        .fails(&[Code::PreconditionFailed, Code::SandboxError]),
+    row(
+        Name::FileMove,
+        Post,
+        "/api/sessions/{id}/fs/move",
+        "Moves or renames a file, or a directory with all in it; wakes the sandbox",
+    )
+    .needs(Write, Session)
+    .takes("FileMove")
+    .gives(FILE_ITEM)
+    .fails(&[Code::PreconditionFailed, Code::Conflict, Code::SandboxError, Code::DiskLimit]),
+    row(
+        Name::DirectoryMake,
+        Post,
+        "/api/sessions/{id}/fs/mkdir",
+        "Makes a directory and those above it; wakes the sandbox",
+    )
+    .needs(Write, Session)
+    .asks(&[PATH])
+    .gives(FILE_ITEM)
+    .fails(&[Code::Conflict, Code::SandboxError, Code::DiskLimit]),
     row(Name::ArtifactList, Get, "/api/sessions/{id}/artifacts", "What is worth showing of what it made")
         .needs(Read, Session)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ArtifactList") }]),
@@ -748,6 +791,7 @@ const KNOWLEDGE_DIRECTORY: Query = Query {
 const KNOWLEDGE_PATH: Query =
     Query { name: "path", kind: QueryKind::Text, summary: "Relative to `/knowledge`" };
 
+const FILE_ITEM: &[Answer] = &[Answer { status: 200, media: Media::Json, schema: Some("FileItem") }];
 const FILE: &[Answer] = &[Answer { status: 200, media: Media::File, schema: None }];
 const ARCHIVE: &[Answer] = &[Answer { status: 200, media: Media::Archive, schema: None }];
 const BYTES: &[Answer] = &[Answer { status: 200, media: Media::Bytes, schema: None }];

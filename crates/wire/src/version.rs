@@ -136,7 +136,7 @@ pub struct VersionDiff {
     /// There are more files that differ.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Blocks of the main conversation that are new.
+    /// Blocks of the main conversation that are new. None if only some files were asked for, with `path` or `after`.
     pub blocks: Vec<Block>,
 }
 
@@ -150,7 +150,7 @@ pub struct FileDiff {
     pub change: TreeChange,
     /// `file`, `directory` or `symlink`.
     pub kind: String,
-    /// It is not text.
+    /// It is not text. `false` too where nobody looked, because `lines` was `none`.
     pub binary: bool,
     /// As it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,6 +164,12 @@ pub struct FileDiff {
     /// The diff is cut, or there was no room or no time for one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// How many lines are new, where they were counted. Also those that a diff that is cut does not show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<u64>,
+    /// How many lines are gone, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<u64>,
 }
 
 /// What happened to a file between two versions.

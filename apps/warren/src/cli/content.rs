@@ -47,6 +47,29 @@ pub(crate) enum Files {
         /// Path of the file or directory
         path: String,
     },
+    /// Move or rename a file, or a directory with its content. Nothing is replaced
+    #[command(visible_alias = "move")]
+    Mv {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Path of the file or directory
+        from: String,
+        /// New path, with the name
+        to: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Create a directory and the missing ones above it
+    Mkdir {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Path of the directory
+        path: String,
+        /// Print the response as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// `warren knowledge …`

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use anyhow::{Context as _, Result};
 use serde_json::value::RawValue;
 use warren_env::Env;
-use warren_wire::{FileItem, FileListing};
+use warren_wire::{FileItem, FileListing, FileMove};
 
 use crate::{
     cli,
@@ -57,6 +57,21 @@ pub(super) async fn act(client: &Client, args: cli::Files, terminal: &mut Termin
         cli::Files::Rm { session, path } => {
             let session = find(client, &session).await?;
             client.delete(&format!("/api/sessions/{session}/fs?path={}", query(&path))).await?;
+        }
+        cli::Files::Mv { session, from, to, json } => {
+            let place = format!("/api/sessions/{}/fs/move", find(client, &session).await?);
+            let answer: Box<RawValue> = client.post(&place, &FileMove { from, to }).await?;
+            if json {
+                terminal.line(answer.get())?;
+            }
+        }
+        cli::Files::Mkdir { session, path, json } => {
+            let place =
+                format!("/api/sessions/{}/fs/mkdir?path={}", find(client, &session).await?, query(&path));
+            let answer: Box<RawValue> = client.post(&place, &serde_json::json!({})).await?;
+            if json {
+                terminal.line(answer.get())?;
+            }
         }
     }
     Ok(())

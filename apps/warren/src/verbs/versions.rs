@@ -303,6 +303,8 @@ mod tests {
             after,
             diff: None,
             truncated: false,
+            added: None,
+            removed: None,
         }
     }
 

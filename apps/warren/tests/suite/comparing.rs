@@ -127,3 +127,88 @@ async fn an_upload_that_is_refused_fails_and_says_why() {
         assert!(complained.contains("TOO_LARGE"), "{complained}");
     }
 }
+
+#[tokio::test]
+async fn a_difference_of_many_files_is_listed_whole_counted_part_by_part_and_read_file_by_file() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let made = "run: mkdir -p many && cd many && for n in $(seq 1 1200); do printf 'a\\nb\\nc\\n' > f$n.txt; done && echo done";
+    client.run(session, made).await;
+    client.run(session, "run: cd many && for n in $(seq 1 1200); do printf 'a\\nB\\nc\\nd\\n' > f$n.txt; done; printf 'x\\0' > bin").await;
+    let diff = async |query: &str| client.get(&of(session, &format!("versions/2/diff?{query}"))).await;
+
+    let usual = diff("").await.expect(StatusCode::OK);
+    assert_eq!((usual["files"].as_array().expect("files").len(), &usual["truncated"]), (500, &json!(true)));
+    let listed = diff("lines=none").await.expect(StatusCode::OK);
+    let all = listed["files"].as_array().expect("files").clone();
+    assert_eq!((all.len(), &listed["truncated"]), (1201, &json!(null)), "every file, in one answer");
+    assert!(
+        all.iter().all(|file| file["diff"].is_null() && file["added"].is_null()),
+        "and nothing of it was read"
+    );
+    assert!(!listed["blocks"].as_array().expect("blocks").is_empty());
+
+    let (mut counted, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let query =
+            after.as_deref().map_or("lines=counts".to_owned(), |after| format!("lines=counts&after={after}"));
+        let part = diff(&query).await.expect(StatusCode::OK);
+        let files = part["files"].as_array().expect("files").clone();
+        assert!((1..=500).contains(&files.len()), "{}", files.len());
+        counted.extend(files);
+        if part["truncated"] != true {
+            break;
+        }
+        after = counted.last().and_then(|file| file["path"].as_str()).map(str::to_owned);
+    }
+    let path = |files: &[Value]| files.iter().map(|file| file["path"].clone()).collect::<Vec<_>>();
+    assert_eq!(path(&counted), path(&all), "the parts together are the list");
+    for file in &counted {
+        let lines = (&file["added"], &file["removed"], &file["binary"], &file["diff"]);
+        let expected = if file["path"] == "many/bin" {
+            (json!(null), json!(null), json!(true))
+        } else {
+            (json!(2), json!(1), json!(false))
+        };
+        assert_eq!(lines, (&expected.0, &expected.1, &expected.2, &json!(null)), "{file}");
+    }
+
+    let one = diff("path=many/f7.txt").await.expect(StatusCode::OK);
+    assert_eq!(
+        one["files"].as_array().expect("files").iter().map(|file| &file["diff"]).collect::<Vec<_>>(),
+        ["--- a/many/f7.txt\n+++ b/many/f7.txt\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d\n"]
+    );
+    assert_eq!(one["blocks"], json!([]));
+    let two = diff("lines=none&limit=2").await.expect(StatusCode::OK);
+    assert_eq!(
+        (path(two["files"].as_array().expect("files")), &two["truncated"]),
+        (path(&all[..2]), &json!(true))
+    );
+    assert_eq!(diff("path=absent").await.refusal(), (404, "NOT_FOUND"));
+    assert_eq!(diff("after=absent").await.refusal(), (404, "NOT_FOUND"));
+    assert_eq!(diff("path=many/f7.txt&after=many/f8.txt").await.refusal(), (400, "BAD_REQUEST"));
+    assert_eq!(diff("lines=some").await.refusal(), (400, "BAD_REQUEST"));
+}
+
+#[tokio::test]
+async fn a_long_file_is_shown_whole_when_it_is_asked_for_alone() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    client.run(session, "run: seq 1 20000 > long.txt").await;
+    let of_one = |diff: &Value| {
+        let file = &diff["files"][0];
+        (
+            file["truncated"].clone(),
+            file["added"].clone(),
+            file["diff"].as_str().expect("a diff").lines().count(),
+        )
+    };
+    let among = client.get(&of(session, "versions/1/diff")).await.expect(StatusCode::OK);
+    let alone = client.get(&of(session, "versions/1/diff?path=long.txt")).await.expect(StatusCode::OK);
+    assert_eq!(of_one(&alone), (json!(null), json!(20_000), 20_003));
+    let (is_cut, added, n_lines) = of_one(&among);
+    assert_eq!((is_cut, added), (json!(true), json!(20_000)));
+    assert!(n_lines < 20_000, "{n_lines}");
+}

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::{Announcement, Request};
-use crate::{ExecRequest, FileLook, FilePath, ReadRequest, Root, Stdio, WriteHow, WriteRequest};
+use crate::{ExecRequest, FileLook, FilePath, MoveRequest, ReadRequest, Root, Stdio, WriteHow, WriteRequest};
 
 /// The bytes of version 1. A failure here is a change of the protocol.
 #[test]
@@ -35,6 +35,28 @@ fn requests_look_as_they_always_did() {
             }),
             json!({"request": "write", "path": {"root": "user-input", "path": "a/b"},
                 "how": {"replace_if": {"size": 3, "mtime_ns": 9}}, "mode": null}),
+        ),
+        (
+            Request::Remove { path: path.clone(), recursive: true, expected: None },
+            json!({"request": "remove", "path": {"root": "user-input", "path": "a/b"}, "recursive": true}),
+        ),
+        (
+            Request::Remove {
+                path: path.clone(),
+                recursive: false,
+                expected: Some(FileLook { size: 3, mtime_ns: 9 }),
+            },
+            json!({"request": "remove", "path": {"root": "user-input", "path": "a/b"}, "recursive": false,
+                "expected": {"size": 3, "mtime_ns": 9}}),
+        ),
+        (
+            Request::Move(MoveRequest {
+                from: path.clone(),
+                to: FilePath::new(Root::UserInput, "c"),
+                expected: None,
+            }),
+            json!({"request": "move", "from": {"root": "user-input", "path": "a/b"},
+                "to": {"root": "user-input", "path": "c"}}),
         ),
         (
             Request::Listen { name: "models".into(), port: 0 },

@@ -7,17 +7,18 @@ use rustix::{
     io::Errno,
 };
 use tokio::task::yield_now;
-use warren_guest_api::{FilePath, GuestError};
+use warren_guest_api::{FileLook, FilePath, GuestError};
 
-use super::{Roots, resolve::reopen_for_listing, write::under_free_name};
+use super::{Roots, check_look, resolve::reopen_for_listing, write::under_free_name};
 use crate::failure::file_error;
 
 /// How many levels are open at a time. Each keeps a descriptor.
 const MAX_OPEN: usize = 256;
 
 /// Removes a file, a link or an empty directory.
-pub(crate) fn remove(roots: &Roots, path: &FilePath) -> Result<(), GuestError> {
+pub(crate) fn remove(roots: &Roots, path: &FilePath, expected: Option<FileLook>) -> Result<(), GuestError> {
     let (directory, name) = roots.open_parent(path)?;
+    check_look(&directory, name, path, expected)?;
     let removed = match unlinkat(&directory, name, AtFlags::empty()) {
         Err(Errno::ISDIR) => unlinkat(&directory, name, AtFlags::REMOVEDIR),
         other => other,
@@ -26,8 +27,13 @@ pub(crate) fn remove(roots: &Roots, path: &FilePath) -> Result<(), GuestError> {
 }
 
 /// Removes whatever is there, with all that is in it.
-pub(crate) async fn remove_all(roots: &Roots, path: &FilePath) -> Result<(), GuestError> {
+pub(crate) async fn remove_all(
+    roots: &Roots,
+    path: &FilePath,
+    expected: Option<FileLook>,
+) -> Result<(), GuestError> {
     let (directory, name) = roots.open_parent(path)?;
+    check_look(&directory, name, path, expected)?;
     match unlinkat(&directory, name, AtFlags::empty()) {
         Err(Errno::ISDIR) => {}
         other => return other.map_err(failed(path)),

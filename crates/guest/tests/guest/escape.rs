@@ -12,7 +12,7 @@ use std::{
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tokio::task::spawn_blocking;
-use warren_guest_api::{ErrorCode, FileStat, ListRequest, ReadRequest, Request, Root, WriteHow};
+use warren_guest_api::{ErrorCode, FileStat, ListRequest, MoveRequest, ReadRequest, Request, Root, WriteHow};
 
 use crate::{
     files::{read, read_path, write},
@@ -39,11 +39,14 @@ async fn try_everything(guest: &TestGuest, path: &str) -> Vec<ErrorCode> {
         write(guest, path, WriteHow::Append, b"overwritten").await.expect_err("appends").code,
         write(guest, path, WriteHow::At(0), b"overwritten").await.expect_err("overwrites").code,
     ];
+    fs::write(guest.workspace("own"), "").expect("writes");
     for request in [
         Request::List(list),
+        Request::Move(MoveRequest { from: in_workspace("own"), to: at.clone(), expected: None }),
         Request::Stat { path: at.clone() },
-        Request::Remove { path: at.clone(), recursive: true },
-        Request::Mkdir { path: at },
+        Request::Remove { path: at.clone(), recursive: true, expected: None },
+        Request::Move(MoveRequest { from: at.clone(), to: in_workspace("taken"), expected: None }),
+        Request::Mkdir { path: at.clone() },
     ] {
         codes.push(guest.ask::<serde_json::Value>(&request).await.expect_err("answers").code);
     }
@@ -100,7 +103,7 @@ async fn a_link_at_the_end_is_neither_read_nor_written_through() {
         assert_eq!(error.code, ErrorCode::PathEscapes, "{how:?}");
     }
     // Removing it removes the link.
-    let request = Request::Remove { path: in_workspace("link"), recursive: true };
+    let request = Request::Remove { path: in_workspace("link"), recursive: true, expected: None };
     guest.ask::<()>(&request).await.expect("removes");
     assert_untouched(&guest);
 }
@@ -189,7 +192,8 @@ async fn a_directory_swapped_for_a_link_again_and_again_never_leaks() {
         if round % 4 == 0 {
             // May succeed inside, must never land outside.
             _ = write(&guest, "dir/planted", WriteHow::Replace, b"planted").await;
-            let request = Request::Remove { path: in_workspace("dir/planted"), recursive: true };
+            let request =
+                Request::Remove { path: in_workspace("dir/planted"), recursive: true, expected: None };
             _ = guest.ask::<()>(&request).await;
             _ = guest.ask::<FileStat>(&Request::Stat { path: in_workspace("dir/secret") }).await;
         }

@@ -9,8 +9,8 @@ use std::{
 use bytes::Bytes;
 use rustix::fs::{Mode, OFlags, mkdirat, openat, symlinkat};
 use warren_guest_api::{
-    DirEntry, ErrorCode, FileKind, FileStat, Frame, FrameReader, GuestError, ListEnd, ListRequest,
-    ReadRequest, Request, WriteHow, WriteRequest, write_frame,
+    DirEntry, ErrorCode, FileKind, FileLook, FileStat, Frame, FrameReader, GuestError, ListEnd, ListRequest,
+    MoveRequest, ReadRequest, Request, WriteHow, WriteRequest, write_frame,
 };
 
 use crate::support::{GUEST, TestGuest, in_workspace};
@@ -249,13 +249,45 @@ async fn removing_takes_what_was_named_and_no_more() {
     fs::write(guest.outside().join("precious"), "").expect("writes");
     std::os::unix::fs::symlink("../..", guest.workspace("tree/up")).expect("links");
     let remove = async |path: &str, recursive| {
-        guest.ask::<()>(&Request::Remove { path: in_workspace(path), recursive }).await.map_err(|e| e.code)
+        guest
+            .ask::<()>(&Request::Remove { path: in_workspace(path), recursive, expected: None })
+            .await
+            .map_err(|e| e.code)
     };
     assert_eq!(remove("tree", false).await, Err(ErrorCode::NotEmpty));
     assert_eq!(remove("tree", true).await, Ok(()));
     assert_eq!(remove("tree", true).await, Err(ErrorCode::NotFound));
     assert_eq!(remove("", true).await, Err(ErrorCode::InvalidRequest));
     assert!(guest.outside().join("precious").exists());
+}
+
+#[tokio::test]
+async fn a_move_takes_what_was_named_replaces_nothing_and_leaves_nothing_if_it_fails() {
+    let guest = TestGuest::start();
+    fs::create_dir_all(guest.workspace("tree/deep")).expect("makes");
+    fs::write(guest.workspace("tree/deep/file"), "here").expect("writes");
+    fs::write(guest.workspace("other"), "").expect("writes");
+    std::os::unix::fs::symlink("other", guest.workspace("link")).expect("links");
+    let relocate = async |from: &str, to: &str, expected: Option<FileLook>| {
+        let request = MoveRequest { from: in_workspace(from), to: in_workspace(to), expected };
+        guest.ask::<FileStat>(&Request::Move(request)).await.map(|stat| stat.kind).map_err(|error| error.code)
+    };
+    assert_eq!(relocate("tree", "other", None).await, Err(ErrorCode::AlreadyExists));
+    assert_eq!(relocate("tree", "other/tree", None).await, Err(ErrorCode::WrongKind));
+    assert_eq!(relocate("none", "new/none", None).await, Err(ErrorCode::NotFound));
+    assert_eq!(relocate("tree", "", None).await, Err(ErrorCode::InvalidRequest));
+    assert_eq!(relocate("", "new/all", None).await, Err(ErrorCode::InvalidRequest));
+    assert!(!guest.workspace("new").exists(), "no directory was made for what did not come");
+    let old = FileLook { size: 1, mtime_ns: 1 };
+    assert_eq!(relocate("other", "new/other", Some(old)).await, Err(ErrorCode::Changed));
+    let stat = guest.ask::<FileStat>(&Request::Stat { path: in_workspace("other") }).await.expect("is there");
+    assert_eq!(relocate("other", "new/other", Some(stat.look())).await, Ok(FileKind::File));
+    assert_eq!(relocate("tree", "new/tree", None).await, Ok(FileKind::Directory));
+    assert_eq!(relocate("link", "new/link", None).await, Ok(FileKind::Symlink));
+    assert_eq!(fs::read(guest.workspace("new/tree/deep/file")).expect("reads"), b"here");
+    assert!(!guest.workspace("tree").exists());
+    let remove = Request::Remove { path: in_workspace("new/other"), recursive: true, expected: Some(old) };
+    assert_eq!(guest.ask::<()>(&remove).await.expect_err("another").code, ErrorCode::Changed);
 }
 
 #[tokio::test]
@@ -271,7 +303,7 @@ async fn a_tree_is_removed_however_deep_it_is() {
         mkdirat(&level, "a-longer-name", Mode::RWXU).expect("makes");
         level = openat(&level, "a-longer-name", OFlags::DIRECTORY, Mode::empty()).expect("opens");
     }
-    let remove = Request::Remove { path: in_workspace("deep"), recursive: true };
+    let remove = Request::Remove { path: in_workspace("deep"), recursive: true, expected: None };
     guest.ask::<()>(&remove).await.expect("removes");
     assert_eq!(list(&guest, everything("")).await.0, ["beside"]);
 }

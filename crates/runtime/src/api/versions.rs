@@ -39,6 +39,7 @@ pub trait Versions: Send + Sync {
         session: SessionId,
         version: Version,
         against: Option<Version>,
+        wanted: DiffWanted,
     ) -> Result<VersionDiff, SessionError>;
     /// Makes a version of what is there now. The latest, if nothing changed since.
     async fn version_commit(&self, session: SessionId) -> Result<VersionRecord, SessionError>;
@@ -104,6 +105,41 @@ pub struct VersionList {
     pub is_dirty: bool,
 }
 
+/// What of a difference is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DiffWanted {
+    /// How much of each file.
+    pub lines: DiffLines,
+    /// Of which files.
+    pub files: DiffFiles,
+    /// How many files at most; as many as an answer can have if absent.
+    pub limit: Option<usize>,
+}
+
+/// How much is told of a file that differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiffLines {
+    /// The lines, and how many they are.
+    #[default]
+    All,
+    /// How many lines.
+    Counts,
+    /// Nothing of its content: no file is read.
+    None,
+}
+
+/// Which files are told of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum DiffFiles {
+    /// All, from the first on.
+    #[default]
+    All,
+    /// Those after this one.
+    After(String),
+    /// This one.
+    One(String),
+}
+
 /// How two versions differ.
 #[derive(Debug, Clone)]
 pub struct VersionDiff {
@@ -134,6 +170,17 @@ pub struct FileDiff {
     pub diff: Option<String>,
     /// The diff is cut, or the file is too long for one.
     pub is_truncated: bool,
+    /// How many lines are new, and how many are gone; where they were compared.
+    pub counts: Option<LineCounts>,
+}
+
+/// How many lines differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LineCounts {
+    /// New ones.
+    pub added: u64,
+    /// Those that are gone.
+    pub removed: u64,
 }
 
 /// Every path of the workspace that two versions do not have alike.

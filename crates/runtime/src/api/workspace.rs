@@ -38,7 +38,6 @@ pub trait Files: Send + Sync {
         source: FileSource,
     ) -> Result<FileEntry, SessionError>;
     /// Removes a file or a directory with all that is in it.
-    async fn file_remove(&self, session: SessionId, path: &str) -> Result<(), SessionError>;
     /// Puts the files of a tar, a tar compressed by gzip or a zip into the workspace, over those that are there, and makes
     /// a version of the result (cause `import`). All of it or nothing. Ends the sandbox.
     async fn workspace_import(
@@ -46,6 +45,16 @@ pub trait Files: Send + Sync {
         session: SessionId,
         archive: FileSource,
     ) -> Result<VersionRecord, SessionError>;
+    async fn file_remove(
+        &self,
+        session: SessionId,
+        path: &str,
+        expected: Expected,
+    ) -> Result<(), SessionError>;
+    /// Moves a file or a directory, with all that is in it, to another place in its volume. Nothing is replaced.
+    async fn file_move(&self, session: SessionId, moved: FileMove) -> Result<FileEntry, SessionError>;
+    /// Makes a directory and those above it. One that is there is fine.
+    async fn directory_make(&self, session: SessionId, path: &str) -> Result<FileEntry, SessionError>;
 }
 
 /// What is worth showing of what a session made.
@@ -177,6 +186,26 @@ pub enum FileWrite {
     If(Vec<FileTag>),
     /// Fails if anything is there.
     New,
+}
+
+/// What must be there for a file to be removed or moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expected {
+    /// Whatever it is.
+    Anything,
+    /// A file in one of these states: nobody wrote it since it was looked at.
+    OneOf(Vec<FileTag>),
+}
+
+/// A file or directory on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileMove {
+    /// Where it is.
+    pub from: String,
+    /// Where it will be, with its name.
+    pub to: String,
+    /// What it must be.
+    pub expected: Expected,
 }
 
 /// Tells two states of one file apart.

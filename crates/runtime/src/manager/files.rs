@@ -1,6 +1,7 @@
 //! Sessions' files: from the sandbox while there is one, else from the directory it left, else from the latest version.
 
 mod kept;
+mod moving;
 
 use std::io::SeekFrom;
 
@@ -11,8 +12,8 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
 use warren_domain::{ErrorCode, FileChange, SessionId};
 use warren_guest_api::{
-    DEFAULT_EXCLUDES, ErrorCode as GuestCode, FileKind as GuestKind, FilePath, FileStat, ListRequest,
-    ReadRequest, WriteHow, WriteRequest,
+    DEFAULT_EXCLUDES, ErrorCode as GuestCode, FileKind as GuestKind, FileLook, FilePath, FileStat,
+    ListRequest, ReadRequest, WriteHow, WriteRequest,
 };
 use warren_sandbox::{CallError, Guest};
 use warren_store::VersionRecord;
@@ -21,8 +22,8 @@ use self::kept::Kept;
 use super::SessionManager;
 use crate::{
     api::{
-        FileContent, FileEntry, FileKind, FileListing, FilePart, FileSource, FileWrite, Files, FilesFrom,
-        Sandboxes as _, SessionError,
+        Expected, FileContent, FileEntry, FileKind, FileListing, FileMove, FilePart, FileSource, FileTag,
+        FileWrite, Files, FilesFrom, Sandboxes as _, SessionError,
     },
     places::Places,
     session::{ByHand, Request, Visit},
@@ -137,13 +138,19 @@ impl Files for SessionManager {
         Ok(written)
     }
 
-    async fn file_remove(&self, session: SessionId, path: &str) -> Result<(), SessionError> {
+    async fn file_remove(
+        &self,
+        session: SessionId,
+        path: &str,
+        expected: Expected,
+    ) -> Result<(), SessionError> {
         let place = VolumePath::parse(path)?;
         if place.is_volume() {
             return Err(invalid(ErrorCode::BadRequest, "a volume itself cannot be removed".to_owned()));
         }
         let (guest, at) = self.writable(session, &place).await?;
-        guest.remove_all(at).await.map_err(|error| refused(&place, error))?;
+        let look = look_of(&guest, &place, &at, &expected).await?;
+        guest.remove_all(at, look).await.map_err(|error| refused(&place, error))?;
         self.changed_by_hand(session, ByHand { place, change: FileChange::Deleted, stat: None }).await
     }
 
@@ -153,6 +160,14 @@ impl Files for SessionManager {
         archive: FileSource,
     ) -> Result<VersionRecord, SessionError> {
         self.import_workspace(session, archive).await
+    }
+
+    async fn file_move(&self, session: SessionId, moved: FileMove) -> Result<FileEntry, SessionError> {
+        self.relocate(session, moved).await
+    }
+
+    async fn directory_make(&self, session: SessionId, path: &str) -> Result<FileEntry, SessionError> {
+        self.make_directory(session, path).await
     }
 }
 
@@ -296,16 +311,36 @@ fn write_how(
     how: &FileWrite,
     before: Result<FileStat, CallError>,
 ) -> Result<WriteHow, SessionError> {
-    match (how, before) {
-        (FileWrite::Replace, _) => Ok(WriteHow::Replace),
-        (FileWrite::New, _) => Ok(WriteHow::CreateNew),
-        (FileWrite::If(tags), Ok(stat)) if tags.contains(&entry(place.shown(), stat).tag()) => {
-            Ok(WriteHow::ReplaceIf(stat.look()))
-        }
-        (FileWrite::If(_), Err(error)) if error.code() != Some(GuestCode::NotFound) => {
-            Err(refused(place, error))
-        }
-        (FileWrite::If(_), _) => Err(not_as_it_was(place)),
+    match how {
+        FileWrite::Replace => Ok(WriteHow::Replace),
+        FileWrite::New => Ok(WriteHow::CreateNew),
+        FileWrite::If(tags) => look_among(place, tags, before).map(WriteHow::ReplaceIf),
+    }
+}
+
+/// What the guest is to find before it removes or moves something.
+async fn look_of(
+    guest: &Guest,
+    place: &VolumePath,
+    at: &FilePath,
+    expected: &Expected,
+) -> Result<Option<FileLook>, SessionError> {
+    match expected {
+        Expected::Anything => Ok(None),
+        Expected::OneOf(tags) => look_among(place, tags, guest.stat(at.clone()).await).map(Some),
+    }
+}
+
+/// What is there, if it is in one of these states.
+fn look_among(
+    place: &VolumePath,
+    tags: &[FileTag],
+    found: Result<FileStat, CallError>,
+) -> Result<FileLook, SessionError> {
+    match found {
+        Ok(stat) if tags.contains(&entry(place.shown(), stat).tag()) => Ok(stat.look()),
+        Err(error) if error.code() != Some(GuestCode::NotFound) => Err(refused(place, error)),
+        _ => Err(not_as_it_was(place)),
     }
 }
 

@@ -12,7 +12,7 @@ use warren_store::VersionRecord;
 pub(super) use self::files::{tree_of, unread};
 use super::SessionManager;
 use crate::{
-    api::{Fork, Forked, SessionError, VersionDiff, VersionList, Versions},
+    api::{DiffWanted, Fork, Forked, SessionError, VersionDiff, VersionList, Versions},
     session::{Errand, Request, expired},
     views,
 };
@@ -59,10 +59,11 @@ impl Versions for SessionManager {
         session: SessionId,
         version: Version,
         against: Option<Version>,
+        wanted: DiffWanted,
     ) -> Result<VersionDiff, SessionError> {
         let to = self.version_get(session, version).await?;
         let from = self.version_get(session, against.unwrap_or(to.base)).await?;
-        self.diff(session, &from, &to).await
+        self.diff(session, &from, &to, &wanted).await
     }
 
     async fn version_commit(&self, session: SessionId) -> Result<VersionRecord, SessionError> {

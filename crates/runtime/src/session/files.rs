@@ -173,14 +173,16 @@ impl SessionTask {
     /// starts from a version that has it; the watcher, who comes later, has nothing to add then.
     pub(super) async fn on_changed_by_hand(&mut self, by_hand: ByHand) -> Result<(), RecordError> {
         let ByHand { place, change, stat } = by_hand;
-        // What was removed may have been such a directory itself.
-        let led = if stat.is_some() { place.path.clone() } else { format!("{}/", place.path) };
+        // What was removed or moved may be such a directory itself.
+        let is_file = stat.is_some_and(|stat| stat.kind != FileKind::Directory);
+        let led = if is_file { place.path.clone() } else { format!("{}/", place.path) };
         let is_watched = place.volume == Volume::Workspace && !is_within(&led, DEFAULT_EXCLUDES);
         if is_watched {
-            let seen = stat.map_or_else(
-                || self.files.gone(&place.path),
-                |stat| vec![Seen::new(place.path.clone(), stat)],
-            );
+            let seen = match stat {
+                None => self.files.gone(&place.path),
+                Some(stat) if stat.kind == FileKind::Directory => self.brought(&place.path).await,
+                Some(stat) => vec![Seen::new(place.path.clone(), stat)],
+            };
             let seen = match self.sandbox.ready() {
                 Some(ready) => read(&ready.sandbox.guest, seen).await,
                 None => seen,
@@ -201,6 +203,13 @@ impl SessionTask {
         }
         self.show_status();
         Ok(())
+    }
+
+    /// What came with a directory. What cannot be told now, the watcher tells later.
+    async fn brought(&self, directory: &str) -> Vec<Seen> {
+        let Some(ready) = self.sandbox.ready() else { return Vec::new() };
+        let listed = list(&ready.sandbox.guest, directory).await.unwrap_or_default();
+        listed.into_iter().map(|(path, stat)| Seen::new(format!("{directory}/{path}"), stat)).collect()
     }
 
     async fn tell_files(&mut self, seen: Vec<Seen>, run: Option<RunId>) -> Result<(), RecordError> {
@@ -232,7 +241,7 @@ impl SessionTask {
     async fn look_around(&self) -> Vec<Seen> {
         let Some(ready) = self.sandbox.ready() else { return Vec::new() };
         let guest = &ready.sandbox.guest;
-        match list(guest).await {
+        match list(guest, "").await {
             Some(listed) => read(guest, self.files.news_of(&listed)).await,
             None => Vec::new(),
         }
@@ -271,10 +280,10 @@ async fn read(guest: &Guest, mut seen: Vec<Seen>) -> Vec<Seen> {
     seen
 }
 
-/// Everything in the workspace, or `None` if it cannot be told whole.
-async fn list(guest: &Guest) -> Option<BTreeMap<String, FileStat>> {
+/// Everything in a directory of the workspace, or `None` if it cannot be told whole.
+async fn list(guest: &Guest, directory: &str) -> Option<BTreeMap<String, FileStat>> {
     let request = ListRequest {
-        path: FilePath::new(Root::Workspace, ""),
+        path: FilePath::new(Root::Workspace, directory),
         depth: DEPTH,
         excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
         limit: MAX_LIST,

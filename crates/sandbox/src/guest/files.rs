@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, split};
 use warren_guest_api::{
-    DirEntry, FilePath, FileStat, Frame, FrameError, FrameReader, ListEnd, ListRequest, ReadRequest, Request,
-    WriteRequest,
+    DirEntry, FileLook, FilePath, FileStat, Frame, FrameError, FrameReader, ListEnd, ListRequest,
+    MoveRequest, ReadRequest, Request, WriteRequest,
 };
 use warren_link::Stream;
 
@@ -117,12 +117,17 @@ impl Guest {
 
     /// Removes a file, a symbolic link or an empty directory.
     pub async fn remove(&self, path: FilePath) -> Result<(), CallError> {
-        self.ask(&Request::Remove { path, recursive: false }).await
+        self.ask(&Request::Remove { path, recursive: false, expected: None }).await
     }
 
-    /// Removes whatever is at a path, with all that is in it.
-    pub async fn remove_all(&self, path: FilePath) -> Result<(), CallError> {
-        self.ask(&Request::Remove { path, recursive: true }).await
+    /// Removes whatever is at a path, with all that is in it; only if it looks as `expected`, where that is given.
+    pub async fn remove_all(&self, path: FilePath, expected: Option<FileLook>) -> Result<(), CallError> {
+        self.ask(&Request::Remove { path, recursive: true, expected }).await
+    }
+
+    /// Moves whatever is at a path, with all that is in it. Nothing is replaced.
+    pub async fn relocate(&self, request: MoveRequest) -> Result<FileStat, CallError> {
+        self.ask(&Request::Move(request)).await
     }
 
     /// Makes a directory and those above it.

@@ -193,7 +193,7 @@ async fn files_go_in_and_out() {
     assert_eq!(paths, ["a", "a/b", "a/b/file", "empty"]);
 
     assert_eq!(host.guest.remove(at("a")).await.expect_err("not empty").code(), Some(ErrorCode::NotEmpty));
-    host.guest.remove_all(at("a")).await.expect("removes");
+    host.guest.remove_all(at("a"), None).await.expect("removes");
     host.guest.remove(at("empty")).await.expect("removes");
     assert_eq!(fs::read_dir(host.workspace("")).expect("lists").count(), 0);
 }

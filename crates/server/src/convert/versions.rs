@@ -108,6 +108,8 @@ fn file(file: FoundFile) -> FileDiff {
         after: file.after.map(look),
         diff: file.diff,
         truncated: file.is_truncated,
+        added: file.counts.map(|counts| counts.added),
+        removed: file.counts.map(|counts| counts.removed),
     }
 }
 

@@ -3,8 +3,8 @@
 use axum::http::{StatusCode, header};
 use tokio_util::io::StreamReader;
 use warren_domain::{ErrorCode, SessionId, Timestamp};
-use warren_runtime::api::{FileEntry, FileKind, FileTag, FileWrite, FilesFrom};
-use warren_wire::{FileItem, FileListing, FileSource, Uploaded};
+use warren_runtime::api::{self, Expected, FileEntry, FileKind, FileTag, FileWrite, FilesFrom};
+use warren_wire::{FileItem, FileListing, FileMove, FileSource, Uploaded};
 
 use crate::{
     archive,
@@ -68,8 +68,19 @@ async fn write(call: &Call, session: SessionId, path: &str, how: FileWrite) -> R
 }
 
 pub(crate) async fn remove(call: Call) -> Answer {
-    call.runtime().files().file_remove(call.session()?, path(&call)).await?;
+    call.runtime().files().file_remove(call.session()?, path(&call), expected(&call)).await?;
     respond::nothing()
+}
+
+/// Moves a file or a directory, if `If-Match` names what it is.
+pub(crate) async fn relocate(call: Call) -> Answer {
+    let FileMove { from, to } = call.json()?;
+    let moved = api::FileMove { from, to, expected: expected(&call) };
+    respond::ok(&item(call.runtime().files().file_move(call.session()?, moved).await?))
+}
+
+pub(crate) async fn make_directory(call: Call) -> Answer {
+    respond::ok(&item(call.runtime().files().directory_make(call.session()?, path(&call)).await?))
 }
 
 pub(crate) async fn upload(call: Call) -> Answer {
@@ -110,6 +121,14 @@ async fn how(call: &Call, session: SessionId, path: &str) -> Result<FileWrite, F
             })
         }
         Some(list) => Ok(FileWrite::If(tags(list))),
+    }
+}
+
+/// What a file must be, to be removed or moved.
+fn expected(call: &Call) -> Expected {
+    match call.header("if-match").map(str::trim) {
+        None | Some("*") => Expected::Anything,
+        Some(list) => Expected::OneOf(tags(list)),
     }
 }
 

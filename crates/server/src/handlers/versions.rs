@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use warren_domain::Version;
-use warren_runtime::api::Fork;
+use warren_runtime::api::{DiffFiles, DiffLines, DiffWanted, Fork};
 use warren_wire::{SessionFork, SessionForked, SessionRestore, VersionHead, VersionLabel, VersionPage};
 
 use super::sessions::{check_name, limit};
@@ -49,7 +49,8 @@ pub(crate) async fn label(call: Call) -> Answer {
 
 pub(crate) async fn diff(call: Call) -> Answer {
     let against = call.query().number("against").map(Version);
-    let diff = call.runtime().versions().version_diff(call.session()?, version(&call)?, against).await?;
+    let (session, version, wanted) = (call.session()?, version(&call)?, wanted(&call)?);
+    let diff = call.runtime().versions().version_diff(session, version, against, wanted).await?;
     respond::ok(&told::diff(diff))
 }
 
@@ -59,6 +60,25 @@ pub(crate) async fn changes(call: Call) -> Answer {
     let found =
         call.runtime().version_files().version_changes(call.session()?, version(&call)?, against).await?;
     respond::ok(&told::changes(found, call.query().text("cursor"), limit))
+}
+
+fn wanted(call: &Call) -> Result<DiffWanted, Failure> {
+    let lines = match call.query().text("lines") {
+        Some("none") => DiffLines::None,
+        Some("counts") => DiffLines::Counts,
+        _ => DiffLines::All,
+    };
+    let files = match (call.query().text("path"), call.query().text("after")) {
+        (None, None) => DiffFiles::All,
+        (None, Some(after)) => DiffFiles::After(after.to_owned()),
+        (Some(path), None) => DiffFiles::One(path.to_owned()),
+        (Some(_), Some(_)) => {
+            return Err(Failure::bad_request("`path` names one file, and `after` those that follow")
+                .hint("leave one of the two out"));
+        }
+    };
+    let limit = call.query().number("limit").and_then(|limit| usize::try_from(limit).ok());
+    Ok(DiffWanted { lines, files, limit })
 }
 
 pub(crate) async fn files(call: Call) -> Answer {

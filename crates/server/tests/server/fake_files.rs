@@ -15,9 +15,7 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use warren_domain::{Artifact, ArtifactId, ArtifactKind, ErrorCode, SessionId};
 use warren_runtime::api::{
-    ArtifactMoment, ArtifactRecords, Dialled, FileContent, FileEntry, FileKind, FileListing, FilePart,
-    FileSource, FileWrite, Files, FilesFrom, Knowledge, KnowledgeList, NewFiles, PreviewTarget, Previews,
-    ProjectPlace, SessionError, VersionRecord, Wake,
+    ArtifactMoment, ArtifactRecords, Dialled, Expected, FileContent, FileEntry, FileKind, FileListing, FileMove, FilePart, FileSource, FileWrite, Files, FilesFrom, Knowledge, KnowledgeList, NewFiles, PreviewTarget, Previews, ProjectPlace, SessionError, VersionRecord, Wake,
 };
 
 #[derive(Default)]
@@ -136,9 +134,19 @@ impl Files for FakeFiles {
         Err(SessionError::Invalid { code: ErrorCode::BadRequest, message, hint: None })
     }
 
-    async fn file_remove(&self, _: SessionId, path: &str) -> Result<(), SessionError> {
+    async fn file_remove(&self, _: SessionId, path: &str, _: Expected) -> Result<(), SessionError> {
         let path = path.strip_prefix("/workspace/").unwrap_or(path);
         self.content.lock().expect("a lock").remove(path).map(|_| ()).ok_or_else(|| missing(path))
+    }
+
+    async fn file_move(&self, _: SessionId, moved: FileMove) -> Result<FileEntry, SessionError> {
+        let content = self.content.lock().expect("a lock").remove(&moved.from);
+        self.put(&moved.to, &content.ok_or_else(|| missing(&moved.from))?);
+        Ok(self.entry(&moved.to)?.0)
+    }
+
+    async fn directory_make(&self, _: SessionId, path: &str) -> Result<FileEntry, SessionError> {
+        Ok(FileEntry { kind: FileKind::Directory, ..self.entry(path)?.0 })
     }
 }
 

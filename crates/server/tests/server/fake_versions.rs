@@ -5,7 +5,7 @@ use std::ops::Range;
 use async_trait::async_trait;
 use warren_domain::{SessionId, Version};
 use warren_runtime::api::{
-    Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionDiff, VersionFiles,
+    DiffWanted, Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionDiff, VersionFiles,
     VersionList, VersionRecord, Versions,
 };
 
@@ -46,6 +46,7 @@ impl Versions for FakeRuntime {
         _: SessionId,
         version: Version,
         _: Option<Version>,
+        _: DiffWanted,
     ) -> Result<VersionDiff, SessionError> {
         none(version)
     }

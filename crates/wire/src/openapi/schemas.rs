@@ -9,13 +9,7 @@ use warren_domain::{AgentProfile, ErrorCode, Event, Replay};
 use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, BuildArtifactList,
     BuildFileListing, BuildLimit, BuildMessageList, BuildMessageSend, BuildSessionCreate, BuildSessionList,
-    BuildUploaded, Doctor, EventPage, FileListing, Forced, Health, Interrupted, KnowledgeListing,
-    MessageAccepted, MessagePage, MessageSend, ModelList, Packet, PreviewLink, Problem, ProfileList,
-    ProviderItem, ProviderList, ProviderPut, ProviderTested, Ready, ReplayPage, ReplayStart, RunItem,
-    RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
-    SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
-    SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
-    Uploaded, UsageReport, VersionChanges, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
+    BuildUploaded, Doctor, EventPage, FileListing, FileMove, Forced, Health, Interrupted, KnowledgeListing, MessageAccepted, MessagePage, MessageSend, ModelList, Packet, PreviewLink, Problem, ProfileList, ProviderItem, ProviderList, ProviderPut, ProviderTested, Ready, ReplayPage, ReplayStart, RunItem, RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing, Uploaded, UsageReport, VersionChanges, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
 };
 
 /// The name and the schema of each type.
@@ -33,7 +27,7 @@ pub(super) fn all() -> BTreeMap<String, Value> {
     let found: Vec<(String, RefOr<Schema>)> = schemas_of![
         AgentList, AgentProfile, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList,
         BuildArtifactList, BuildFileListing, BuildLimit, BuildUploaded, BuildMessageList, BuildMessageSend, BuildSessionCreate,
-        BuildSessionList, Doctor, Event, EventPage, FileListing, Forced, Health, Interrupted,
+        BuildSessionList, Doctor, Event, EventPage, FileListing, FileMove, Forced, Health, Interrupted,
         KnowledgeListing, MessageAccepted, MessagePage, MessageSend, ModelList, Packet, PreviewLink, Problem, ProfileList, ProviderItem,
         ProviderList, ProviderPut, ProviderTested, Ready,
         Replay, ReplayPage, ReplayStart, RunItem, RunPage, RunPatch, RuntimeSessionData, SandboxItem,

@@ -1,6 +1,6 @@
 // Every call by its name. No state but the stores of sessions that are in use.
 import type {
-  Artifact, FileListing, Replay, Version, VersionChanges, VersionDiff, VersionPage,
+  Artifact, DiffPart, FileEntry, FileListing, Replay, Version, VersionChanges, VersionDiff, VersionPage,
 } from "../wire/contract";
 import type {
   AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Block, Content, LogLine, MessageAccepted, MessagePage, MessageSend,
@@ -140,8 +140,8 @@ export class WarrenClient {
   versions = (session: string, query: { limit?: number; cursor?: string } = {}) =>
     this.#session<VersionPage>(session, "/versions", { query });
   version = (session: string, version: number) => this.#session<Version>(session, `/versions/${version}`);
-  diff = (session: string, version: number, against?: number) =>
-    this.#session<VersionDiff>(session, `/versions/${version}/diff`, { query: { against } });
+  diff = (session: string, version: number, against?: number, part: DiffPart = {}) =>
+    this.#session<VersionDiff>(session, `/versions/${version}/diff`, { query: { against, ...part } });
   /** Paths that differ from the imported files, or from another version. */
   changes = (session: string, version: number, query: { against?: number; limit?: number; cursor?: string } = {}) =>
     this.#session<VersionChanges>(session, `/versions/${version}/changes`, { query });
@@ -174,11 +174,19 @@ export class WarrenClient {
     this.transport.fetch(`/api/sessions/${id(session)}/fs`, {
       method: "PUT", query: { path }, body, headers: etag ? { "If-Match": etag } : {},
     });
-  removeFile = (session: string, path: string) =>
-    this.nothing(`/api/sessions/${id(session)}/fs`, { method: "DELETE", query: { path } });
   /** Puts the files of a tar, tar.gz or zip into the workspace, as a version of their own. */
   importArchive = (session: string, archive: Blob) =>
     this.#session<Version>(session, "/fs/import", { method: "POST", body: archive });
+  /** Makes a file where none is; one that is there is refused with 412. */
+  createFile = (session: string, path: string, body: Blob) =>
+    this.transport.fetch(`/api/sessions/${id(session)}/fs`, { method: "PUT", query: { path }, body, headers: { "If-None-Match": "*" } });
+  /** Removes a file, or a folder with all in it; with `etag` only the file that has it. */
+  removeFile = (session: string, path: string, etag?: string) =>
+    this.nothing(`/api/sessions/${id(session)}/fs`, { method: "DELETE", query: { path }, headers: etag ? { "If-Match": etag } : {} });
+  /** Moves or renames a file, or a folder with all in it. Nothing is replaced. */
+  moveFile = (session: string, from: string, to: string, etag?: string) =>
+    this.#session<FileEntry>(session, "/fs/move", { method: "POST", body: { from, to }, headers: etag ? { "If-Match": etag } : {} });
+  makeDirectory = (session: string, path: string) => this.#session<FileEntry>(session, "/fs/mkdir", { method: "POST", query: { path } });
   upload = (session: string, files: readonly File[], path?: string) => {
     const body = new FormData();
     for (const file of files) body.append("file", file, file.name);

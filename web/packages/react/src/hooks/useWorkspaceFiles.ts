@@ -4,18 +4,24 @@ import { useWarrenClient } from "../provider";
 import { useLive } from "./live";
 import { useResource } from "./useResource";
 
-/** A folder of the workspace, live: read again when something in it changed. `changes` are those seen since loading. */
-export function useWorkspaceFiles(sessionId: string, path: string = "") {
+/**
+ * A folder of the workspace, live: read again when something in it changed, or `again` is another. `changes` are those seen
+ * since loading.
+ */
+export function useWorkspaceFiles(sessionId: string, path: string = "", again: string | number = 0) {
   const client = useWarrenClient();
   const changes = useLive(sessionId, ["files"], (store) => store.state.files.values());
   const versions = useLive(sessionId, ["versions"], (store) => store.state.versions.values());
-  const stamp = useMemo(() => `${importOf(versions)} ${stampOf(changes, path)}`, [versions, changes, path]);
+  const stamp = useMemo(() => `${importOf(versions)} ${stampOf(changes, path)} ${again}`, [versions, changes, path, again]);
   const folder = useResource(`files ${sessionId} ${path}`, () => client.files(sessionId, path), stamp);
   const actions = useMemo(
     () => ({
       read: (file: string, signal?: AbortSignal) => client.readFile(sessionId, file, signal),
       write: (file: string, content: Blob, etag?: string) => client.writeFile(sessionId, file, content, etag),
-      remove: (file: string) => client.removeFile(sessionId, file),
+      create: (file: string, content: Blob) => client.createFile(sessionId, file, content),
+      remove: (file: string, etag?: string) => client.removeFile(sessionId, file, etag),
+      move: (from: string, to: string, etag?: string) => client.moveFile(sessionId, from, to, etag),
+      makeDirectory: (folder: string) => client.makeDirectory(sessionId, folder),
       upload: (files: readonly File[], into?: string) => client.upload(sessionId, files, into),
       importArchive: (archive: Blob) => client.importArchive(sessionId, archive),
     }),

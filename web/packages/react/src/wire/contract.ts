@@ -40,10 +40,16 @@ export type FileDiff = {
   after?: FileSide;
   diff?: string;
   truncated?: boolean;
+  /** Lines that are new, and that are gone, where they were counted. */
+  added?: number;
+  removed?: number;
 };
 
 export type VersionChanges = components["schemas"]["VersionChanges"];
-export type VersionDiff = { from: number; to: number; files: FileDiff[]; blocks: Block[] };
+export type VersionDiff = { from: number; to: number; files: FileDiff[]; truncated?: boolean; blocks: Block[] };
+
+/** What of a difference is asked for: all files with their lines, unless it says otherwise. */
+export type DiffPart = { lines?: "all" | "counts" | "none"; path?: string; after?: string; limit?: number };
 
 export type Artifact = components["schemas"]["Artifact"];
 export type ArtifactKind = Artifact["kind"];
@@ -56,6 +62,7 @@ export type FileEntry = {
   mode: number;
   modifiedAt: string;
   hash?: string;
+  etag?: string;
   target?: string;
   status?: string;
 };

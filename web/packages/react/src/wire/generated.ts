@@ -963,9 +963,14 @@ export interface components {
         };
         /** @description A file that differs. */
         FileDiff: {
+            /**
+             * Format: int64
+             * @description How many lines are new, where they were counted. Also those that a diff that is cut does not show.
+             */
+            added?: number | null;
             after?: components["schemas"]["FileLook"] | null;
             before?: components["schemas"]["FileLook"] | null;
-            /** @description It is not text. */
+            /** @description It is not text. `false` too where nobody looked, because `lines` was `none`. */
             binary: boolean;
             /** @description What happened to it. */
             change: components["schemas"]["TreeChange"];
@@ -975,6 +980,11 @@ export interface components {
             kind: string;
             /** @description Relative to the workspace; or absolute in the sandbox, if it is not in the workspace. */
             path: string;
+            /**
+             * Format: int64
+             * @description How many lines are gone, where they were counted.
+             */
+            removed?: number | null;
             /** @description The diff is cut, or there was no room or no time for one. */
             truncated?: boolean;
         };
@@ -1027,6 +1037,13 @@ export interface components {
              * @description Its length.
              */
             sizeBytes: number;
+        };
+        /** @description Moves a file, or a directory with all in it. */
+        FileMove: {
+            /** @description Where it is: relative to the workspace, or in `/workspace`, `/outputs` or `/user-input`. */
+            from: string;
+            /** @description Where it will be, with its name, in the same volume. Directories above it are made; nothing may be there. */
+            to: string;
         };
         /**
          * @description Where files were found.
@@ -2245,7 +2262,7 @@ export interface components {
         };
         /** @description How two versions differ. */
         VersionDiff: {
-            /** @description Blocks of the main conversation that are new. */
+            /** @description Blocks of the main conversation that are new. None if only some files were asked for, with `path` or `after`. */
             blocks: components["schemas"]["Block"][];
             /** @description Files that differ, by path. */
             files: components["schemas"]["FileDiff"][];
