@@ -148,6 +148,8 @@ export const STORIES = [
       await tabTo(page, "textbox", /^Text of/);
       await page.keyboard.press("Control+a");
       await page.keyboard.type("by hand");
+      // Tab belongs to the text; Escape leads out of it.
+      await page.keyboard.press("Escape");
       await tabTo(page, "button", "Save");
       await page.keyboard.press("Enter");
       await panel.getByRole("textbox", { name: /^Text of/ }).waitFor({ state: "detached" });

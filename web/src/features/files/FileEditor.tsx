@@ -1,8 +1,13 @@
 import { useWarrenClient, WarrenError } from "@warren/react";
-import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button } from "~/ui/Button";
+import { Confirm } from "~/ui/Confirm";
+import { lazily } from "~/ui/lazily";
 import { Skeleton, Unread } from "~/ui/Notice";
 import { asText, useContent } from "../viewers/useContent";
+import { dropEdit, editsOf, keepEdit, useEdits } from "./edits";
+
+const CodeEditor = lazily(async () => (await import("../editor/CodeEditor")).default, <Skeleton rows={10} height={20} />);
 
 type Props = { sessionId: string; path: string; stamp: unknown; onDone: () => void };
 
@@ -10,55 +15,76 @@ type Props = { sessionId: string; path: string; stamp: unknown; onDone: () => vo
 export function FileEditor({ sessionId, path, stamp, onDone }: Props) {
   const client = useWarrenClient();
   const content = useContent(`edit ${sessionId} ${path}`, () => client.readFile(sessionId, path));
-  const [text, setText] = useState<string | null>(null);
-  const [etag, setEtag] = useState<string | null>(null);
+  const edit = useEdits(sessionId).get(path);
+  const [saved, setSaved] = useState<{ text: string; etag: string | null } | null>(null);
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<string | null>(null);
-  const [isBehind, setBehind] = useState(false);
+  const [isRefused, setRefused] = useState(false);
+  const [isLeaving, setLeaving] = useState(false);
   const first = useRef(stamp);
+  const acts = useRef<HTMLDivElement>(null);
+  const [isBehind, setBehind] = useState(false);
   const read = content.data ? asText(content.data.bytes) : null;
-  useEffect(() => {
-    if (content.data && text === null) {
-      setText(read ?? "");
-      setEtag(content.data.etag);
-    }
-  }, [content.data, read, text]);
+  const base = saved ?? (content.data ? { text: read ?? "", etag: content.data.etag } : null);
   useEffect(() => {
     if (first.current !== stamp) setBehind(true);
   }, [stamp]);
-  if (content.state === "failed" && text === null) return <Unread title="It could not be read" error={content.error} onAgain={content.refresh} />;
-  if (text === null) return <Skeleton rows={10} height={20} />;
+  if (content.state === "failed" && !base) return <Unread title="The file could not be read" error={content.error} onAgain={content.refresh} />;
+  if (!base) return <Skeleton rows={10} height={20} />;
 
+  // What was typed before the file was opened again may be older than the file.
+  const isOld = edit !== undefined && edit.etag !== base.etag;
+  const onChange = (text: string) => {
+    if (text === base.text) dropEdit(sessionId, path);
+    else keepEdit(sessionId, path, { text, etag: edit?.etag ?? base.etag });
+  };
   const save = async (force: boolean) => {
+    if (!edit || busy) return;
     setBusy(true);
     setFailed(null);
     try {
-      await client.writeFile(sessionId, path, new Blob([text]), force ? undefined : (etag ?? undefined));
-      onDone();
+      const response = await client.writeFile(sessionId, path, new Blob([edit.text]), force ? undefined : (edit.etag ?? undefined));
+      const etag = response.headers.get("ETag");
+      setSaved({ text: edit.text, etag });
+      setRefused(false);
+      setBehind(false);
+      if (settled(sessionId, path, edit.text, etag)) onDone();
     } catch (error) {
       const isOther = error instanceof WarrenError && (error.status === 412 || error.status === 409);
-      if (isOther) setBehind(true);
+      setRefused(isOther);
       setFailed(isOther ? "The file was changed meanwhile, so nothing was saved. Your text is still here." : error instanceof Error ? error.message : String(error));
+    } finally {
       setBusy(false);
     }
   };
-  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "s") {
-      event.preventDefault();
-      void save(false);
-    }
-  };
+  const cancel = () => (edit ? setLeaving(true) : onDone());
+  // Tab indents in the text: Escape is the way to the buttons, or out if there is nothing to save.
+  const leave = () => (edit ? acts.current?.querySelector<HTMLElement>("[data-save]")?.focus() : onDone());
   return (
     <div className="editor">
-      {isBehind && <p className="stale">The agent changed this file after you opened it.</p>}
-      <textarea aria-label={`Text of ${path}`} spellCheck={false} autoFocus value={text} onChange={(event) => setText(event.target.value)} onKeyDown={onKeyDown} />
-      <div className="foot">
-        {failed && <span className="dlg-bad" role="alert">{failed}</span>}
+      {(isBehind || isOld) && <p className="stale">This file was changed after you began to edit it.</p>}
+      <CodeEditor path={path} label={`Text of ${path}`} text={edit?.text ?? base.text} onChange={onChange} onSave={() => void save(false)} onLeave={leave} />
+      <div className="foot" ref={acts}>
+        {failed ? <span className="dlg-bad" role="alert">{failed}</span> : <span className="muted" role="status">{edit ? "Not saved. Ctrl+S saves, Esc leaves the text." : ""}</span>}
         <span className="grow" />
-        <Button look="line" onClick={onDone}>Cancel</Button>
-        {failed && isBehind && <Button look="line" disabled={busy} onClick={() => void save(true)}>Save over it</Button>}
-        <Button look="fill" disabled={busy || text === read} onClick={() => void save(false)}>Save</Button>
+        <Button look="line" onClick={cancel}>{edit ? "Cancel" : "Done"}</Button>
+        {isRefused && <Button look="line" disabled={busy} onClick={() => void save(true)}>Save over it</Button>}
+        <Button look="fill" data-save disabled={busy || !edit} onClick={() => void save(false)}>Save</Button>
       </div>
+      {isLeaving && (
+        <Confirm title="Discard your changes?" action="Discard" onClose={() => setLeaving(false)} onConfirm={() => { dropEdit(sessionId, path); onDone(); }}>
+          What you typed into {path} was not saved.
+        </Confirm>
+      )}
     </div>
   );
+}
+
+/** Whether all of it was saved. What was typed while the file was being saved stays, on top of that. */
+function settled(sessionId: string, path: string, text: string, etag: string | null): boolean {
+  const now = editsOf(sessionId).get(path);
+  const isAll = !now || now.text === text;
+  if (isAll) dropEdit(sessionId, path);
+  else keepEdit(sessionId, path, { ...now, etag });
+  return isAll;
 }

@@ -10,29 +10,34 @@ import { usePerson } from "../shell/person";
 import { viewOf } from "../viewers/kinds";
 import { asText, useContent } from "../viewers/useContent";
 import { Viewer } from "../viewers/Viewer";
+import { useEdits } from "./edits";
 import { FileEditor } from "./FileEditor";
 
-type Props = { sessionId: string; path: string; change: FileNews | undefined; onClose: () => void };
+type Mode = "view" | "since" | "edit";
+type Props = { sessionId: string; path: string; change: FileNews | undefined; /** An agent may be writing. */ isRunning: boolean; /** A file that was just made is there to be written. */ isNew: boolean; onClose: () => void };
 
 /** One file: as it is, since the last version, or to be edited. */
-export function FileView({ sessionId, path, change, onClose }: Props) {
+export function FileView({ sessionId, path, change, isRunning, isNew, onClose }: Props) {
   const client = useWarrenClient();
   const { versions } = useVersions(sessionId, { since: Infinity });
   const { mayRun } = usePerson();
-  const [mode, setMode] = useState<"view" | "since" | "edit">("view");
-  const now = useNow(change !== undefined);
-  const isWriting = change !== undefined && now - Date.parse(change.at) < 4_000;
+  const isUnsaved = useEdits(sessionId).has(path);
+  const [mode, setMode] = useState<Mode>(isNew || isUnsaved ? "edit" : "view");
+  const now = useNow(change !== undefined && isRunning);
+  const isWriting = change !== undefined && isRunning && now - Date.parse(change.at) < 4_000;
   const folder = path.split("/").slice(0, -1);
   const last = versions[0]?.version;
   const isText = ["text", "markdown", "csv"].includes(viewOf(path));
+  const isVersioned = isText && !path.startsWith("/") && last !== undefined && last > 0;
   const address = `/api/sessions/${encodeURIComponent(sessionId)}/fs/read?path=${encodeURIComponent(path)}`;
   return (
     <section className="viewer" aria-label={path}>
       <div className="vh-bar">
-        <span className="cut"><span className="sub">{folder.map((part) => `${part} / `)}</span><b><bdi>{path.split("/").at(-1)}</bdi></b></span>
+        <span className="cut" title={path}><span className="sub">{folder.map((part) => `${part} / `)}</span><b><bdi>{path.split("/").at(-1)}</bdi></b></span>
+        {isUnsaved && <span className="chip warn">not saved</span>}
         {isWriting && <span className="chip acc">agent is writing</span>}
         <span className="grow" />
-        {isText && last !== undefined && last > 0 && <Button aria-pressed={mode === "since"} onClick={() => setMode(mode === "since" ? "view" : "since")}>Since v{last}</Button>}
+        {isVersioned && <Button aria-pressed={mode === "since"} onClick={() => setMode(mode === "since" ? (isUnsaved ? "edit" : "view") : "since")}>Since v{last}</Button>}
         {isText && mayRun && mode !== "edit" && <Button onClick={() => setMode("edit")}>Edit</Button>}
         <a className="btn ghost sq" href={address} download={path.split("/").at(-1)} aria-label="Download"><Icon name="dl" size="s" /></a>
         <Button icon="x" aria-label="Close the file" onClick={onClose} />

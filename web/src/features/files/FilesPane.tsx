@@ -1,4 +1,4 @@
-import { useVersions, useWarrenClient, useWorkspaceFiles, type FileNews } from "@warren/react";
+import { useAgentSession, useVersions, useWarrenClient, useWorkspaceFiles, type FileNews } from "@warren/react";
 import { useMemo, useRef, useState } from "react";
 import { plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
@@ -6,21 +6,35 @@ import { Icon } from "~/ui/Icon";
 import { Behind, Unread } from "~/ui/Notice";
 import { toast } from "~/ui/toasts";
 import { usePerson } from "../shell/person";
+import { useEdits } from "./edits";
+import { FileDialogs, type Asked } from "./FileDialogs";
+import { FileTree, type TreeProps } from "./FileTree";
 import { FileView } from "./FileView";
-import { FileTree } from "./FileTree";
-import { placeAll, Taken, type How } from "./placing";
+import { nameOf } from "./names";
+import { changePlace, usePlace } from "./place";
+import { FOLDER, placeAll, Taken, takenNames, type How } from "./placing";
+import { toRow } from "./toRow";
+import { UploadFailed, type FailedUpload } from "./UploadFailed";
+import { dropOn, useFileActs } from "./useFileActs";
 
-/** The session's files as they are now: a tree, and one of them. */
+/** The session's files as they are now: a tree, what people uploaded, and one of them. */
 export function FilesPane({ sessionId }: { sessionId: string }) {
   const client = useWarrenClient();
-  const root = useWorkspaceFiles(sessionId, "");
+  const { acts, round } = useFileActs(sessionId);
+  const root = useWorkspaceFiles(sessionId, "", round);
+  const uploads = useWorkspaceFiles(sessionId, FOLDER, round);
   const { versions } = useVersions(sessionId, { since: Infinity });
+  const isRunning = useAgentSession(sessionId).activeRun !== null;
   const { mayRun } = usePerson();
+  const { chosen } = usePlace(sessionId);
+  const edits = useEdits(sessionId);
+  const unsaved = useMemo(() => new Set(edits.keys()), [edits]);
   const [words, setWords] = useState("");
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [made, setMade] = useState<string | null>(null);
   const [dropping, setDropping] = useState(false);
   const [sending, setSending] = useState<number | null>(null);
-  const [failed, setFailed] = useState<{ files: readonly File[]; why: string; isTaken: boolean } | null>(null);
+  const [failed, setFailed] = useState<FailedUpload | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const saved = versions[0]?.seq ?? 0;
   const changes = useMemo(() => new Map(root.changes.filter((change) => change.seq > saved).map((change): [string, FileNews] => [change.path, change])), [root.changes, saved]);
@@ -30,14 +44,24 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
     setFailed(null);
     try {
       await placeAll(client, sessionId, files, how);
-      toast({ title: `${plural(files.length, "file")} uploaded`, text: "The agent finds them in user-input/.", icon: "upl" });
-      await root.refresh();
+      toast({ title: `${plural(files.length, "file")} uploaded`, text: "The agent finds them in /user-input.", icon: "upl" });
     } catch (error) {
-      setFailed({ files, why: error instanceof Error ? error.message : String(error), isTaken: error instanceof Taken });
+      const isTaken = error instanceof Taken;
+      const names = isTaken ? await takenNames(client, sessionId, files) : [];
+      setFailed({ files, isTaken, why: isTaken && names.length > 0 ? `${names.join(", ")} already ${names.length === 1 ? "exists" : "exist"}.` : error instanceof Error ? error.message : String(error) });
     } finally {
+      acts.refresh();
       setSending(null);
     }
   };
+  const close = (path: string | null) => {
+    const from = asked && "entry" in asked ? asked.entry.path : null;
+    if (asked?.act === "file" && path !== null) setMade(path);
+    setAsked(null);
+    // A new file is there to be written; else the tree has the focus again.
+    if (asked?.act !== "file" || path === null) toRow(path ?? from);
+  };
+  const tree: Omit<TreeProps, "root" | "label"> = { sessionId, changes, round, words, unsaved, mayChange: mayRun, isRunning, onAsk: setAsked, onMove: (from, folder) => void dropOn(acts, from, folder) };
   return (
     <div
       className={`files-pane ${dropping ? "drop" : ""}`}
@@ -51,33 +75,43 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
           <span className="vh">Filter files</span>
           <input placeholder="Filter files" value={words} onChange={(event) => setWords(event.target.value)} />
         </label>
+        {mayRun && <Button look="line" icon="plus" onClick={() => setAsked({ act: "file", folder: "" })}>File</Button>}
+        {mayRun && <Button look="line" icon="plus" onClick={() => setAsked({ act: "folder", folder: "" })}>Folder</Button>}
         {mayRun && <Button look="line" icon="upl" aria-label={sending ? `Uploading ${plural(sending, "file")}` : "Upload files"} disabled={sending !== null} onClick={() => picker.current?.click()} />}
         <a className="btn line sq" href={`/api/sessions/${encodeURIComponent(sessionId)}/fs/archive?path=`} download aria-label="Download all as archive"><Icon name="dl" size="s" /></a>
         <input ref={picker} type="file" multiple hidden onChange={(event) => { void send([...(event.target.files ?? [])]); event.target.value = ""; }} />
       </div>
-      {failed && (
-        <div className="pane-failed" role="alert">
-          <Icon name="alert" size="s" />
-          <span className="grow">{failed.files.length === 1 ? <><bdi>{failed.files[0]?.name}</bdi> was</> : `${failed.files.length} files were`} not uploaded: {failed.isTaken && failed.files.length > 1 ? "A file of one of these names is already there." : failed.why}</span>
-          {failed.isTaken ? (
-            <>
-              <Button look="line" onClick={() => void send(failed.files, "replace")}>Replace</Button>
-              <Button look="line" onClick={() => void send(failed.files, "both")}>Keep both</Button>
-            </>
-          ) : (
-            <Button look="line" onClick={() => void send(failed.files, "again")}>Try again</Button>
-          )}
-          <Button icon="x" className="tiny" aria-label="Leave it" onClick={() => setFailed(null)} />
-        </div>
-      )}
-      {root.data?.source === "version" && <p className="pane-note muted">The sandbox sleeps; these are the files of the last version.</p>}
+      {failed && <UploadFailed failed={failed} onAgain={(how) => void send(failed.files, how)} onLeave={() => setFailed(null)} />}
+      <Unsaved paths={[...unsaved].filter((path) => path !== chosen)} onOpen={(path) => changePlace(sessionId, () => ({ chosen: path }))} />
+      {root.data?.source === "version" && <p className="pane-note muted">Sandbox paused. These are the files of the last saved version.</p>}
       {root.state === "failed" && root.data && <Behind error={root.error} onAgain={root.refresh} />}
       {root.state === "failed" && !root.data ? (
         <Unread title="The files could not be read" error={root.error} onAgain={root.refresh} />
       ) : (
-        <FileTree sessionId={sessionId} changes={changes} words={words} chosen={chosen} onChoose={setChosen} />
+        <div className="trees">
+          <FileTree {...tree} root="" label="Workspace" />
+          {uploads.entries.length > 0 && (
+            <section className="uploads" aria-label="Uploads">
+              <h3>Uploads <small className="num">{uploads.entries.length}</small><span className="sub">in /user-input</span></h3>
+              <FileTree {...tree} root={FOLDER} label="Uploads" />
+            </section>
+          )}
+        </div>
       )}
-      {chosen !== null && <FileView key={chosen} sessionId={sessionId} path={chosen} change={changes.get(chosen)} onClose={() => setChosen(null)} />}
+      {chosen !== null && <FileView key={chosen} sessionId={sessionId} path={chosen} change={changes.get(chosen)} isRunning={isRunning} isNew={chosen === made} onClose={() => { changePlace(sessionId, () => ({ chosen: null })); toRow(chosen); }} />}
+      {asked && <FileDialogs sessionId={sessionId} asked={asked} acts={acts} onClose={close} />}
+    </div>
+  );
+}
+
+/** Files with text that was typed and not saved, wherever they are. */
+function Unsaved({ paths, onOpen }: { paths: readonly string[]; onOpen: (path: string) => void }) {
+  if (paths.length === 0) return null;
+  return (
+    <div className="pane-unsaved" role="group" aria-label="Unsaved edits">
+      <Icon name="pencil" size="s" />
+      <span>Unsaved edits:</span>
+      {paths.map((path) => <Button key={path} look="line" title={path} onClick={() => onOpen(path)}>{nameOf(path)}</Button>)}
     </div>
   );
 }

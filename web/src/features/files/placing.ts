@@ -62,6 +62,14 @@ export async function placeAgain(client: WarrenClient, sessionId: string, file: 
   }
 }
 
+/** Which of these files have a name that is there already. */
+export async function takenNames(client: WarrenClient, sessionId: string, files: readonly File[]): Promise<string[]> {
+  // Without the list it is said that there are some.
+  const entries = await client.files(sessionId, FOLDER).then((listing) => listing.entries, () => []);
+  const names = new Set(entries.map((entry) => entry.name));
+  return files.map((file) => file.name).filter((name) => names.has(name));
+}
+
 /** The file under a name that is free in the session, and among `names`. */
 export async function renamed(client: WarrenClient, sessionId: string, file: File, names: readonly string[]): Promise<File> {
   const { entries } = await client.files(sessionId, FOLDER);

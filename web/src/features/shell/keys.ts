@@ -46,6 +46,9 @@ export const KEYS: readonly { keys: string[]; does: string }[] = [
   { keys: ["Shift", "F"], does: "Fork" },
   { keys: ["Shift", "D"], does: "Compare versions" },
   { keys: ["F"], does: "Artifact in full" },
+  { keys: ["F2"], does: "Rename, on a file" },
+  { keys: ["Del"], does: "Delete, on a file" },
+  { keys: ["Shift", "F10"], does: "Actions, on a file" },
   { keys: ["?"], does: "All keys" },
 ];
 
