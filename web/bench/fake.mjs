@@ -44,6 +44,9 @@ export const EVENTS_PER_BLOCK = 5;
 /** How many blocks a run leaves, on average. */
 const BLOCKS_PER_RUN = 20;
 
+/** A diff of 60 lines in three places. */
+const HUNKS = ["--- a/file.ts", "+++ b/file.ts", ...[10, 60, 110].flatMap((at) => [`@@ -${at},10 +${at},11 @@`, ...Array.from({ length: 3 }, (_, n) => ` const before${n} = ${n};`), "-const old = compute(1, 2);", "-return old;", ...Array.from({ length: 4 }, (_, n) => `+const made${n} = compute(${n}, "text");`), ...Array.from({ length: 3 }, (_, n) => ` const after${n} = ${n};`)])].join("\n") + "\n";
+
 const USAGE = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100, costUSD: 0.01 };
 
 /** Runs that ended, newest first, and the versions they made. */
@@ -62,7 +65,7 @@ function historyOf(blocks) {
 }
 
 /** Starts it. With `pages`, it gives conversations and lists in parts, as the real server does; without, all at once. */
-export async function fakeServer({ dist, blocks, pages = false }) {
+export async function fakeServer({ dist, blocks, pages = false, changed = 0 }) {
   const seq = blocks.length * EVENTS_PER_BLOCK + 10;
   const history = pages ? historyOf(blocks) : { runs: [], versions: [] };
   const version = history.versions.length;
@@ -97,7 +100,20 @@ export async function fakeServer({ dist, blocks, pages = false }) {
     const { some, nextCursor } = part(history.versions, query, (one) => String(one.version));
     return { versions: some, nextCursor, head: { version, dirty: false } };
   };
+  const files = Array.from({ length: changed }, (_, n) => ({
+    path: `packages/part-${n % 40}/src/area-${n % 7}/file-${n}.ts`, change: n % 9 === 0 ? "added" : "changed", kind: "file", binary: false,
+    before: n % 9 === 0 ? undefined : { sizeBytes: 900, hash: String(n).padStart(64, "a"), mode: 420 }, after: { sizeBytes: 950, hash: String(n).padStart(64, "b"), mode: 420 },
+  })).sort((a, b) => (a.path < b.path ? -1 : 1));
+  /** As the server answers: all files without lines, 500 with counts, or one with its lines. */
+  const diffOf = (query) => {
+    const from = query.has("after") ? files.findIndex((file) => file.path === query.get("after")) + 1 : 0;
+    const most = query.get("lines") === "none" ? 20_000 : 500;
+    const some = query.has("path") ? files.filter((file) => file.path === query.get("path")).map((file) => ({ ...file, diff: HUNKS })) : files.slice(from, from + most);
+    const counts = query.get("lines") === "none" ? {} : { added: 12, removed: 9 };
+    return { from: version - 1, to: version, files: some.map((file) => ({ ...file, ...counts })), truncated: !query.has("path") && from + most < files.length, blocks: [] };
+  };
   const asked = {
+    [`/api/sessions/${SESSION}/versions/${version}/diff`]: diffOf,
     [`/api/sessions/${SESSION}`]: sessionOf,
     [`/api/sessions/${SESSION}/messages`]: messagesOf,
     [`/api/sessions/${SESSION}/runs`]: runsOf,

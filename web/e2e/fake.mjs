@@ -135,7 +135,11 @@ export async function fakeServer(dist) {
     [`POST ${S}/restore`]: () => ({ ...versions[0], version: 5, cause: "restore" }),
   };
   for (const version of versions) {
-    answers[`GET ${S}/versions/${version.version}/diff`] = (query) => ({ from: Number(query.get("against") ?? version.base), to: version.version, files: [{ path: "src/heat.ts", change: "changed", kind: "file", binary: false, diff: DIFF }, { path: HOSTILE, change: "added", kind: "file", binary: true, after: { sizeBytes: 14_336, hash: "ab".repeat(32), mode: 420 } }], blocks: [{ type: "user_message", id: "m", timestamp: ago(3), content: "Go" }] });
+    answers[`GET ${S}/versions/${version.version}/diff`] = (query) => {
+      const files = [{ path: "src/heat.ts", change: "changed", kind: "file", binary: false, diff: DIFF, added: 2, removed: 1 }, { path: HOSTILE, change: "added", kind: "file", binary: true, after: { sizeBytes: 14_336, hash: "ab".repeat(32), mode: 420 } }];
+      const wanted = files.filter((file) => !query.has("path") || file.path === query.get("path"));
+      return { from: Number(query.get("against") ?? version.base), to: version.version, files: wanted, blocks: [{ type: "user_message", id: "m", timestamp: ago(3), content: "Go" }] };
+    };
   }
   for (const id of Object.keys(CONTENTS)) answers[`GET ${S}/artifacts/${id}/versions`] = () => ({ versions: [{ version: 2 }, { version: 4 }] });
   answers[`GET ${S}/artifacts/a/versions`] = () => ({ versions: [{ version: 2 }, { version: 3 }, { version: 4 }] });

@@ -15,5 +15,6 @@ import { STORIES as earlier } from "./stories/earlier.mjs";
 import { STORIES as outside } from "./stories/outside.mjs";
 import { STORIES as keys } from "./stories/keys.mjs";
 import { STORIES as files } from "./stories/files.mjs";
+import { STORIES as changes } from "./stories/changes.mjs";
 
-export const STORIES = [...door, ...work, ...asking, ...typing, ...outcome, ...files, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays, ...earlier, ...outside, ...keys];
+export const STORIES = [...door, ...work, ...asking, ...typing, ...outcome, ...files, ...changes, ...viewers, ...trouble, ...cut, ...others, ...keyboard, ...widths, ...overlays, ...earlier, ...outside, ...keys];

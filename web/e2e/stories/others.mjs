@@ -9,7 +9,7 @@ const READS = [
   /^(Skip to|Warren|Command palette|Search|Clear search|Load earlier messages|More filters|Filter|Board$|Export as|Find in|System$|Follow live|All$|Running( \d+)?$|Needs you( \d+)?$|Overview|Settings|Switch to|Theme|Light$|Dark$|Signed in as|Sign out|Sessions$|Close|Copy|Session menu|Show|Hide|guards)/,
   /guards in force|^bubblewrap|ready$|^Session |Doctor/i,
   /^(Artifacts|Files|Versions|Activity)/,
-  /^(Diff of v|Diff$|Version \d|Compare|v\d|Preview$|Code$|Reload$|Phone size|Full screen|Download|Open |Whitespace|From version|To version|Conversation$|Files$)/,
+  /^(Diff of v|Diff$|Version \d|Compare|v\d|Preview$|Code$|Reload$|Phone size|Full screen|Download|Open |Whitespace|From version|To version|Conversation$|Files$|Filter changed|Previous file|Next file|Wrap$|Side by side|[\d,]+ unchanged line)/,
   /^(Since v\d|24 h|14 days|90 days|Export|As a table|Check again)/,
 ];
 

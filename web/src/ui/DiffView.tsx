@@ -47,7 +47,8 @@ export function cut(hunks: readonly Hunk[], most: number): Hunk[] {
 
 const LOOK = { same: ["", "", ""], add: ["p", "+", "added"], del: ["m", "−", "removed"] } as const;
 
-function Line({ line, pieces }: { line: DiffLine; pieces: readonly Piece[] }) {
+/** One line: both numbers, the sign and the text. */
+export function Line({ line, pieces }: { line: DiffLine; pieces: readonly Piece[] }) {
   const [look, sign, said] = LOOK[line.kind];
   return (
     <div className={`l ${look}`}>

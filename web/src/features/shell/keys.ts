@@ -49,6 +49,8 @@ export const KEYS: readonly { keys: string[]; does: string }[] = [
   { keys: ["F2"], does: "Rename, on a file" },
   { keys: ["Del"], does: "Delete, on a file" },
   { keys: ["Shift", "F10"], does: "Actions, on a file" },
+  { keys: ["J"], does: "Next file, in a comparison" },
+  { keys: ["K"], does: "Previous file, in a comparison" },
   { keys: ["?"], does: "All keys" },
 ];
 
