@@ -72,7 +72,7 @@ export const STORIES = [
       assert.deepEqual(await faults(page), []);
       await dialog(page, "Move notes").getByRole("button", { name: "Move here" }).focus();
       await page.keyboard.press("Enter");
-      await page.getByRole("region", { name: "papers/notes/today.md" }).waitFor();
+      await page.getByRole("region", { name: "papers/notes/today.md" }).first().waitFor();
       await page.waitForFunction(() => document.activeElement?.dataset.path === "papers/notes");
       await row(page, /^old/).focus();
       await page.keyboard.press("Delete");

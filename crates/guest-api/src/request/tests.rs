@@ -37,6 +37,23 @@ fn requests_look_as_they_always_did() {
                 "how": {"replace_if": {"size": 3, "mtime_ns": 9}}, "mode": null}),
         ),
         (
+            Request::Listen { name: "models".into(), port: 0 },
+            json!({"request": "listen", "name": "models", "port": 0}),
+        ),
+        (Request::ScanTree, json!({"request": "scan_tree"})),
+        (Request::WriteTree, json!({"request": "write_tree"})),
+        (Request::Ports { ignore: vec![4100] }, json!({"request": "ports", "ignore": [4100]})),
+    ];
+    for (request, expected) in cases {
+        assert_both_ways(&request, expected);
+    }
+}
+
+#[test]
+fn removals_and_moves_look_as_they_always_did() {
+    let path = FilePath::new(Root::UserInput, "a/b");
+    let cases = [
+        (
             Request::Remove { path: path.clone(), recursive: true, expected: None },
             json!({"request": "remove", "path": {"root": "user-input", "path": "a/b"}, "recursive": true}),
         ),
@@ -58,18 +75,15 @@ fn requests_look_as_they_always_did() {
             json!({"request": "move", "from": {"root": "user-input", "path": "a/b"},
                 "to": {"root": "user-input", "path": "c"}}),
         ),
-        (
-            Request::Listen { name: "models".into(), port: 0 },
-            json!({"request": "listen", "name": "models", "port": 0}),
-        ),
-        (Request::ScanTree, json!({"request": "scan_tree"})),
-        (Request::WriteTree, json!({"request": "write_tree"})),
-        (Request::Ports { ignore: vec![4100] }, json!({"request": "ports", "ignore": [4100]})),
     ];
     for (request, expected) in cases {
-        assert_eq!(serde_json::to_value(&request).expect("writes"), expected);
-        assert_eq!(serde_json::from_value::<Request>(expected).expect("reads"), request);
+        assert_both_ways(&request, expected);
     }
+}
+
+fn assert_both_ways(request: &Request, expected: serde_json::Value) {
+    assert_eq!(serde_json::to_value(request).expect("writes"), expected);
+    assert_eq!(&serde_json::from_value::<Request>(expected).expect("reads"), request);
 }
 
 #[test]

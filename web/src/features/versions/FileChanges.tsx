@@ -1,5 +1,5 @@
 import { useWarrenClient, type FileDiff } from "@warren/react";
-import { useDeferredValue, useLayoutEffect, useMemo, useState, type KeyboardEvent } from "react";
+import { useDeferredValue, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { count, plural } from "~/lib/format";
 import { isField } from "~/lib/focus";
 import { Button } from "~/ui/Button";
@@ -17,6 +17,7 @@ export function FileChanges({ pair, files, isCut, isWide, split }: Props) {
   const client = useWarrenClient();
   const [path, setPath] = useState<string | null>(null);
   const [words, setWords] = useState("");
+  const shown = useRef<HTMLElement>(null);
   const [wrap, setWrap] = useKept("warren.diff-wrap", false);
   const wanted = useDeferredValue(words);
   const tree = useMemo(() => treeOf(files, wanted), [files, wanted]);
@@ -31,6 +32,8 @@ export function FileChanges({ pair, files, isCut, isWide, split }: Props) {
     const by = event.altKey ? { ArrowDown: 1, ArrowUp: -1 }[event.key] : isLetter ? { j: 1, k: -1 }[event.key] : undefined;
     if (by === undefined) return;
     event.preventDefault();
+    // The lines that have the focus go away with their file.
+    if (event.target instanceof Element && event.target.closest(".cmp-diff")) shown.current?.focus();
     go(by);
   };
   return (
@@ -49,7 +52,7 @@ export function FileChanges({ pair, files, isCut, isWide, split }: Props) {
         <Sum files={files} counts={counts} isDone={isDone} isCut={isCut} />
       </div>
       {chosen && (
-        <section className="chg-file" aria-label={chosen.path}>
+        <section className="chg-file" ref={shown} tabIndex={-1} aria-label={chosen.path}>
           <div className="chg-bar">
             <Button className="tiny" icon="up" aria-label="Previous file" disabled={at <= 0} onClick={() => go(-1)} />
             <Button className="tiny" icon="arrdn" aria-label="Next file" disabled={at >= tree.order.length - 1} onClick={() => go(1)} />
