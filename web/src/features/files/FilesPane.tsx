@@ -98,7 +98,8 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
           )}
         </div>
       )}
-      {chosen !== null && <FileView key={chosen} sessionId={sessionId} path={chosen} change={changes.get(chosen)} isRunning={isRunning} isNew={chosen === made} onClose={() => { changePlace(sessionId, () => ({ chosen: null })); toRow(chosen); }} />}
+      {/* Another when it is known to be new: that may be a moment after it was chosen. */}
+      {chosen !== null && <FileView key={`${chosen}${chosen === made ? " new" : ""}`} sessionId={sessionId} path={chosen} change={changes.get(chosen)} isRunning={isRunning} isNew={chosen === made} onClose={() => { changePlace(sessionId, () => ({ chosen: null })); toRow(chosen); }} />}
       {asked && <FileDialogs sessionId={sessionId} asked={asked} acts={acts} onClose={close} />}
     </div>
   );

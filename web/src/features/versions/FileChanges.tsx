@@ -59,7 +59,7 @@ export function FileChanges({ pair, files, isCut, isWide, split }: Props) {
             <bdi className="cut grow" title={chosen.path}>{chosen.path}</bdi>
             <span className="num muted chg-lines">{counts.get(chosen.path) && <Lines file={counts.get(chosen.path) ?? chosen} />}</span>
             <span className="num muted" aria-live="polite">{count(at + 1)} of {count(tree.order.length)}</span>
-            <Button className="tiny" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>Wrap</Button>
+            <Button className="wrap-lines" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>Wrap</Button>
           </div>
           <FileChange key={`${pair.from} ${pair.to} ${chosen.path}`} pair={pair} path={chosen.path} split={split} wrap={wrap} />
         </section>
