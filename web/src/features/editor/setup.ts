@@ -9,7 +9,24 @@ import { tags as t } from "@lezer/highlight";
 
 type Acts = { onSave: () => void; onLeave: () => void };
 
+/**
+ * Text typed over a selection. The browser would keep the look of what it removes as inline styles, which the page's policy
+ * refuses; so it is not left to the browser. What else handles input, as closing brackets, still has its turn.
+ */
+const typedOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.data;
+    if (event.inputType !== "insertText" || !text || empty || view.composing || view.state.readOnly) return false;
+    event.preventDefault();
+    const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    if (!view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert))) view.dispatch(insert());
+    return true;
+  },
+});
+
 export const setup = ({ onSave, onLeave }: Acts): Extension => [
+  typedOver,
   lineNumbers(),
   highlightActiveLineGutter(),
   highlightSpecialChars(),
