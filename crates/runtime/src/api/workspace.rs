@@ -37,7 +37,6 @@ pub trait Files: Send + Sync {
         how: FileWrite,
         source: FileSource,
     ) -> Result<FileEntry, SessionError>;
-    /// Removes a file or a directory with all that is in it.
     /// Puts the files of a tar, a tar compressed by gzip or a zip into the workspace, over those that are there, and makes
     /// a version of the result (cause `import`). All of it or nothing. Ends the sandbox.
     async fn workspace_import(
@@ -45,6 +44,7 @@ pub trait Files: Send + Sync {
         session: SessionId,
         archive: FileSource,
     ) -> Result<VersionRecord, SessionError>;
+    /// Removes a file or a directory with all that is in it.
     async fn file_remove(
         &self,
         session: SessionId,

@@ -15,7 +15,9 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use warren_domain::{Artifact, ArtifactId, ArtifactKind, ErrorCode, SessionId};
 use warren_runtime::api::{
-    ArtifactMoment, ArtifactRecords, Dialled, Expected, FileContent, FileEntry, FileKind, FileListing, FileMove, FilePart, FileSource, FileWrite, Files, FilesFrom, Knowledge, KnowledgeList, NewFiles, PreviewTarget, Previews, ProjectPlace, SessionError, VersionRecord, Wake,
+    ArtifactMoment, ArtifactRecords, Dialled, Expected, FileContent, FileEntry, FileKind, FileListing,
+    FileMove, FilePart, FileSource, FileWrite, Files, FilesFrom, Knowledge, KnowledgeList, NewFiles,
+    PreviewTarget, Previews, ProjectPlace, SessionError, VersionRecord, Wake,
 };
 
 #[derive(Default)]

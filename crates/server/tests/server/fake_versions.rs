@@ -5,8 +5,8 @@ use std::ops::Range;
 use async_trait::async_trait;
 use warren_domain::{SessionId, Version};
 use warren_runtime::api::{
-    DiffWanted, Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionDiff, VersionFiles,
-    VersionList, VersionRecord, Versions,
+    DiffWanted, Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionDiff,
+    VersionFiles, VersionList, VersionRecord, Versions,
 };
 
 use crate::fake::FakeRuntime;

@@ -9,7 +9,14 @@ use warren_domain::{AgentProfile, ErrorCode, Event, Replay};
 use crate::{
     AgentList, ApprovalAnswer, ApprovalPage, ArtifactHistory, ArtifactList, BuildArtifactList,
     BuildFileListing, BuildLimit, BuildMessageList, BuildMessageSend, BuildSessionCreate, BuildSessionList,
-    BuildUploaded, Doctor, EventPage, FileListing, FileMove, Forced, Health, Interrupted, KnowledgeListing, MessageAccepted, MessagePage, MessageSend, ModelList, Packet, PreviewLink, Problem, ProfileList, ProviderItem, ProviderList, ProviderPut, ProviderTested, Ready, ReplayPage, ReplayStart, RunItem, RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork, SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore, SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing, Uploaded, UsageReport, VersionChanges, VersionDetail, VersionDiff, VersionItem, VersionLabel, VersionPage, WhoAmI,
+    BuildUploaded, Doctor, EventPage, FileListing, FileMove, Forced, Health, Interrupted, KnowledgeListing,
+    MessageAccepted, MessagePage, MessageSend, ModelList, Packet, PreviewLink, Problem, ProfileList,
+    ProviderItem, ProviderList, ProviderPut, ProviderTested, Ready, ReplayPage, ReplayStart, RunItem,
+    RunPage, RunPatch, RuntimeSessionData, SandboxItem, SandboxList, SessionCreate, SessionEnd, SessionFork,
+    SessionForked, SessionImport, SessionListItem, SessionPage, SessionPatch, SessionRestore,
+    SessionsChanged, SignIn, SignInLink, TokenCreate, TokenCreated, TokenItem, TokenList, TreeListing,
+    Uploaded, UsageReport, VersionChanges, VersionDetail, VersionDiff, VersionItem, VersionLabel,
+    VersionPage, WhoAmI,
 };
 
 /// The name and the schema of each type.
