@@ -1,10 +1,10 @@
-// A model provider on this machine that wants a key, lists two models, and says one sentence.
+// A model provider on this machine that wants a key, lists two models, and says which one it was asked for.
 import { createServer } from "node:http";
 
 const MODELS = ["claude-story-large", "claude-story-small"];
 
 /** Starts one that knows this key; `asked` are the models it was asked for. */
-export async function provider(key, sentence) {
+export async function provider(key) {
   const asked = [];
   const server = createServer((request, response) => {
     const json = (status, body) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -16,6 +16,7 @@ export async function provider(key, sentence) {
       if (request.url.includes("count_tokens")) return json(200, { input_tokens: 10 });
       const { model, stream } = JSON.parse(body);
       asked.push(model);
+      const sentence = `Hello from ${model}.`;
       const message = { id: `msg_${asked.length}`, type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 1 } };
       if (!stream) return json(200, { ...message, content: [{ type: "text", text: sentence }], stop_reason: "end_turn" });
       const event = (type, data) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
