@@ -126,10 +126,7 @@ impl Renderer {
                 self.prose.delta(block_id, delta, &mut self.page, &self.look)
             }
             EventBody::BlockUpdate { block_id, updates } => self.tools.updated(block_id, updates),
-            EventBody::BlockComplete { block } => {
-                self.note_steered(event, block);
-                self.block_complete(block, depth);
-            }
+            EventBody::BlockComplete { block } => self.completed(event, block, depth),
             EventBody::BlockDiscarded { block_id, .. } => {
                 self.prose.discard(block_id, &mut self.page, &self.look)
             }
@@ -154,8 +151,6 @@ impl Renderer {
             EventBody::FileChanged { path, change, size_bytes, .. } => {
                 self.files.note(path, *change, *size_bytes)
             }
-            // What is to be said of its end is said of the run that took it up.
-            _ if event.body.ends_run() && self.is_steered(event) => {}
             EventBody::RunCompleted { .. }
             | EventBody::RunFailed { .. }
             | EventBody::RunInterrupted { .. } => self.ended(event),
@@ -244,12 +239,13 @@ impl Renderer {
         }
     }
 
-    fn note_steered(&mut self, event: &Event, block: &Block) {
+    fn completed(&mut self, event: &Event, block: &Block, depth: usize) {
         if let (Block::UserMessage { id, .. }, Some(run)) = (block, event.run_id)
             && *id != BlockId::of_message(run)
         {
             self.steered.insert(id.clone());
         }
+        self.block_complete(block, depth);
     }
 
     fn is_steered(&self, event: &Event) -> bool {
@@ -407,6 +403,10 @@ impl Renderer {
     }
 
     fn ended(&mut self, event: &Event) {
+        // What is to be said of the end of a steered message is said of the run that took it up.
+        if self.is_steered(event) {
+            return;
+        }
         self.prose.end(&mut self.page, &self.look);
         self.write_deferred();
         self.page.end_line();
