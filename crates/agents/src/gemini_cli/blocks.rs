@@ -166,7 +166,8 @@ pub(super) fn has_failed_command(tool: &str, answer: &str) -> bool {
         || was_stopped(answer.trim_start_matches("<untrusted_context>").trim_start())
         || told.any(|(name, value)| match name {
             "Exit Code" => value.parse().is_ok_and(|code: i64| code != 0),
-            "Signal" => value != "(none)",
+            // Older versions say 0 where there was none.
+            "Signal" => !matches!(value, "(none)" | "0"),
             _ => false,
         })
 }
