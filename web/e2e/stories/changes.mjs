@@ -58,12 +58,12 @@ export const STORIES = [
       await page.getByText("Binary file changed").waitFor();
       // Long lines: aside, or wrapped, as the person likes, from now on.
       await page.getByRole("button", { name: "Previous file" }).click();
-      await page.getByRole("button", { name: "Wrap" }).click();
+      await page.getByRole("button", { name: "Wrap", exact: true }).click();
       const wide = page.getByRole("region", { name: "Changes to src/wide.ts" });
       await page.waitForFunction(() => { const box = document.querySelector(".cmp-diff"); return box && box.scrollWidth <= box.clientWidth && box.querySelector(".l.p"); });
       assert.ok((await wide.locator(".l.p").first().boundingBox()).height > 25);
       await page.reload();
-      await page.getByRole("button", { name: "Wrap", pressed: true }).waitFor();
+      await page.getByRole("button", { name: "Wrap", exact: true, pressed: true }).waitFor();
       // The filter.
       await page.getByLabel("Filter changed files").fill("deep");
       await page.getByText("1 of 1").waitFor();

@@ -38,7 +38,7 @@ export function MoveDialog({ sessionId, entry, onMove, onClose }: Props) {
       <h2>{title}</h2>
       <p className="sub" aria-live="polite">To <b><bdi>{visible(shown)}</bdi></b></p>
       <div className="folder-list" role="group" aria-label={`Folders in ${shown}`}>
-        {folder !== root && <FolderButton name="Parent folder" label={`Up to ${folderOf(folder) || "the workspace"}`} icon="up" onPress={() => setFolder(folderOf(folder))} />}
+        {folder !== root && <FolderButton name={`Up to ${visible(folderOf(folder)) || "the workspace"}`} icon="up" onPress={() => setFolder(folderOf(folder))} />}
         {listed.state === "loading" && <Skeleton rows={3} />}
         {listed.state === "failed" && !listed.data && <Unread title="This folder could not be read" error={listed.error} onAgain={listed.refresh} />}
         {inside.map((other) => <FolderButton key={other.path} name={other.name} icon="folder" onPress={() => setFolder(other.path)} />)}
@@ -54,9 +54,9 @@ export function MoveDialog({ sessionId, entry, onMove, onClose }: Props) {
   );
 }
 
-function FolderButton({ name, label, icon, onPress }: { name: string; label?: string; icon: "up" | "folder"; onPress: () => void }) {
+function FolderButton({ name, icon, onPress }: { name: string; icon: "up" | "folder"; onPress: () => void }) {
   return (
-    <button type="button" className="fr" aria-label={label} onClick={onPress}>
+    <button type="button" className="fr" onClick={onPress}>
       <Icon name={icon} size="s" />
       <bdi className="cut">{visible(name)}</bdi>
       <span className="st">{icon === "folder" && <Icon name="right" size="xs" />}</span>
