@@ -1,17 +1,21 @@
-import { renderAsync } from "docx-preview";
+import { parseAsync, renderDocument } from "docx-preview";
 import { useLayoutEffect, useRef } from "react";
 import { Parsed, useParsed } from "../useParsed";
 import "./docx.css";
 import { readable } from "./readable";
+import { breakSections, type Body } from "./sections";
 import { markTables } from "./tables";
 
 type Drawn = { body: HTMLElement; sheets: CSSStyleSheet[] };
 
 /** Renders outside of the page. Its style elements become style sheets, which the page's policy allows; nothing inline is left. */
 async function draw(bytes: Uint8Array<ArrayBuffer>): Promise<Drawn> {
-  const [body, styles] = [document.createElement("div"), document.createElement("div")];
-  await renderAsync(bytes, body, styles, { inWrapper: true, ignoreLastRenderedPageBreak: false, useBase64URL: true, experimental: true, renderHeaders: true, renderFooters: true });
-  const texts = [...styles.querySelectorAll("style"), ...body.querySelectorAll("style")].map((style) => {
+  const body = document.createElement("div");
+  const options = { inWrapper: true, ignoreLastRenderedPageBreak: false, useBase64URL: true, experimental: true, renderHeaders: true, renderFooters: true };
+  const parsed = await parseAsync(bytes, options);
+  breakSections((parsed as unknown as { documentPart: { body: Body } }).documentPart.body);
+  body.append(...(await renderDocument(parsed, options)));
+  const texts = [...body.querySelectorAll("style")].map((style) => {
     style.remove();
     return style.textContent ?? "";
   });

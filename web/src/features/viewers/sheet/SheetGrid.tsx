@@ -4,6 +4,7 @@ import { ChartDrawing } from "../charts/ChartDrawing";
 import { CellBox } from "./CellBox";
 import { HEIGHT, letter, WIDTH, type Area, type Book, type Sheet } from "./model";
 import { Places } from "./places";
+import { SheetPicture } from "./SheetPicture";
 
 /** Row numbers at the left, letters above. */
 const SIDE = 44;
@@ -19,7 +20,9 @@ type Span = readonly [from: number, to: number];
 export function SheetGrid({ sheet, book }: { sheet: Sheet; book: Book }) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<View>({ top: 0, left: 0, width: 600, height: 500 });
-  const [nRows, nColumns] = [sheet.nRows + SPARE_ROWS, sheet.nColumns + SPARE_COLUMNS];
+  // Charts and images may stand beyond the last used cell.
+  const reach = (end: (one: Sheet["charts"][number]) => number, size: number) => Math.min(1_000, Math.ceil(Math.max(0, ...sheet.charts.map(end)) / size));
+  const [nRows, nColumns] = [Math.max(sheet.nRows, reach((one) => one.y + one.h, HEIGHT)) + SPARE_ROWS, Math.max(sheet.nColumns, reach((one) => one.x + one.w, WIDTH)) + SPARE_COLUMNS];
   const rows = useMemo(() => new Places(nRows, sheet.heights, HEIGHT), [nRows, sheet]);
   const columns = useMemo(() => new Places(nColumns, sheet.widths, WIDTH), [nColumns, sheet]);
   const look = () => {
@@ -50,8 +53,8 @@ export function SheetGrid({ sheet, book }: { sheet: Sheet; book: Book }) {
         <div className="sheet-layer side" role="presentation"><Pane left={SIDE} top={HEAD} width={columns.start(frozenColumns[1])} height={rows.total}>{cells(frozenColumns, inView.rows)}</Pane></div>
         <div className="sheet-layer corner" role="presentation"><Pane left={SIDE} top={HEAD} width={columns.start(frozenColumns[1])} height={rows.start(frozenRows[1])}>{cells(frozenColumns, frozenRows)}</Pane></div>
         {sheet.charts.map((one, at) => (
-          <div key={at} className="sheet-chart" role="presentation" style={{ left: SIDE + one.x, top: HEAD + one.y, width: one.w, height: one.h }}>
-            <ChartDrawing chart={one.chart} width={one.w * 0.75} height={one.h * 0.75} ink="#404040" />
+          <div key={at} className={`sheet-chart ${one.picture ? "is-picture" : ""}`} role="presentation" style={{ left: SIDE + one.x, top: HEAD + one.y, width: one.w, height: one.h }}>
+            {one.chart ? <ChartDrawing chart={one.chart} width={one.w * 0.75} height={one.h * 0.75} ink="#404040" /> : one.picture ? <SheetPicture of={one.picture} /> : <span className="sheet-not-drawn">Chart: not drawn here</span>}
           </div>
         ))}
         <div className="sheet-layer top marks" role="presentation"><Letters columns={columns} span={inView.columns} /></div>

@@ -3,14 +3,17 @@ import { readChart } from "../charts/read";
 import type { Theme } from "../slides/colour";
 import { child } from "../slides/text";
 import { all, relationId, type Zip } from "../zip";
+import { imageType } from "../kinds";
+import { embedded } from "../slides/shapes";
 import { namedRef } from "./compute";
-import { HEIGHT, WIDTH, type Placed, type Sheet, type Value } from "./model";
+import { HEIGHT, WIDTH, type Book, type Placed, type Sheet, type Value } from "./model";
+import { shownOf } from "./shown";
 
 const EMU_PER_PX = 9_525;
 const MAX_CHARTS = 50;
 const MAX_POINTS = 2_000;
 
-export async function readCharts(zip: Zip, path: string, document: Document, sheet: Sheet, sheets: readonly Sheet[], theme: Theme): Promise<Placed[]> {
+export async function readCharts(zip: Zip, path: string, document: Document, sheet: Sheet, book: Source, theme: Theme): Promise<Placed[]> {
   const relations = await zip.relations(path);
   const placed: Placed[] = [];
   for (const reference of all(document, "drawing")) {
@@ -19,27 +22,38 @@ export async function readCharts(zip: Zip, path: string, document: Document, she
     if (!drawing || !drawingPath) continue;
     const charts = await zip.relations(drawingPath);
     for (const anchor of [...drawing.documentElement.children].slice(0, MAX_CHARTS)) {
+      const image = await imageOf(zip, anchor, charts);
+      if (image) placed.push({ chart: null, picture: image, ...boxOf(anchor, sheet) });
       const chartPath = charts.get(relationId(all(anchor, "chart")[0]));
       // A chart that cannot be read is left out; the cells can be shown.
       const part = chartPath ? await zip.xml(chartPath).catch(() => null) : null;
       if (!part) continue;
-      fillIn(part, sheets);
-      const chart = readChart(part, theme);
-      if (chart) placed.push({ chart, ...boxOf(anchor, sheet) });
+      fillIn(part, book);
+      placed.push({ chart: readChart(part, theme), picture: null, ...boxOf(anchor, sheet) });
     }
   }
   return placed;
 }
 
+/** The image of an anchor. One of a kind that browsers do not know is left out. */
+async function imageOf(zip: Zip, anchor: Element, targets: ReadonlyMap<string, string>): Promise<Placed["picture"]> {
+  const picture = all(anchor, "pic")[0];
+  const path = picture && embedded(picture, targets);
+  const bytes = path && imageType(path) ? await zip.read(path).catch(() => null) : null;
+  return path && bytes ? { path, bytes, alt: all(picture!, "cNvPr")[0]?.getAttribute("descr") ?? "" } : null;
+}
+
+type Source = Pick<Book, "sheets" | "looks" | "is1904">;
+
 /** Puts values of the cells beside references that have none. */
-function fillIn(document: Document, sheets: readonly Sheet[]) {
+function fillIn(document: Document, book: Source) {
   for (const formula of all(document, "f")) {
     const holder = formula.parentElement;
     if (!holder || all(holder, "pt").length > 0) continue;
-    const values = valuesOf(formula.textContent ?? "", sheets);
-    if (values.length === 0) continue;
-    // Categories are texts, also where a program calls them numbers.
+    // Categories are texts, also where a program calls them numbers: a date is read as its cell shows it.
     const isNumeric = holder.localName === "numRef" && holder.parentElement?.localName !== "cat";
+    const values = valuesOf(formula.textContent ?? "", book, !isNumeric);
+    if (values.length === 0) continue;
     const cache = document.createElementNS(holder.namespaceURI, isNumeric ? "numCache" : "strCache");
     values.forEach((value, at) => {
       if (value === null || (isNumeric && typeof value !== "number")) return;
@@ -55,14 +69,18 @@ function fillIn(document: Document, sheets: readonly Sheet[]) {
   }
 }
 
-function valuesOf(reference: string, sheets: readonly Sheet[]): Value[] {
+function valuesOf(reference: string, { sheets, looks, is1904 }: Source, isText: boolean): Value[] {
   const found = namedRef(reference.trim(), "");
   const sheet = found && sheets.find((one) => one.name === found.sheet);
   if (!found || !sheet) return [];
   const { from, to } = "from" in found ? found : { from: found, to: found };
   const values: Value[] = [];
   for (let row = from.row; row <= to.row; row += 1) {
-    for (let col = from.col; col <= to.col && values.length < MAX_POINTS; col += 1) values.push(sheet.rows.get(row - 1)?.get(col - 1)?.value ?? null);
+    for (let col = from.col; col <= to.col && values.length < MAX_POINTS; col += 1) {
+      const cell = sheet.rows.get(row - 1)?.get(col - 1);
+      const look = cell && looks[cell.style];
+      values.push(isText && cell && look && cell.value !== null ? shownOf(cell, look, is1904).text : (cell?.value ?? null));
+    }
   }
   return values;
 }

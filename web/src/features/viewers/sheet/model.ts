@@ -13,7 +13,7 @@ export type Cell = {
 };
 /** Rows and columns from 0; `to` is the last one. */
 export type Area = { top: number; left: number; bottom: number; right: number };
-export type Placed = { chart: Chart; /** Where the upper left corner is, and how large it is, in pixels. */ x: number; y: number; w: number; h: number };
+export type Placed = { /** `null` for a chart of a kind that is not drawn here. */ chart: Chart | null; /** An image in place of a chart. */ picture: { path: string; bytes: Uint8Array<ArrayBuffer>; alt: string } | null; /** Where the upper left corner is, and how large it is, in pixels. */ x: number; y: number; w: number; h: number };
 export type Look = { css: CSSProperties; /** Number format, as the file writes it. */ format: string; align: "left" | "right" | "center" | null; wraps: boolean };
 
 export type Sheet = {

@@ -43,8 +43,8 @@ test("merged cells, frozen panes, widths and styles are read", async () => {
 
 test("chart without saved values takes them from the cells", async () => {
   const [placed] = (await book).sheets[0]!.charts;
-  expect(placed!.chart.categories).toEqual(["North", "South", "East", "West"]);
-  expect(placed!.chart.plots[0]!.series.map((one) => [one.name, one.values])).toEqual([["Revenue", [120000, 95000.5, 143250, -5000]], ["Cost", [80000, 70000, 99000, 12000]]]);
+  expect(placed!.chart!.categories).toEqual(["North", "South", "East", "West"]);
+  expect(placed!.chart!.plots[0]!.series.map((one) => [one.name, one.values])).toEqual([["Revenue", [120000, 95000.5, 143250, -5000]], ["Cost", [80000, 70000, 99000, 12000]]]);
 });
 
 test("column letters and places", () => {

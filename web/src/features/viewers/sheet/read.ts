@@ -7,6 +7,7 @@ import { compute } from "./compute";
 import { fitted } from "./fitted";
 import { areaOf, placeOf, type Area, type Book, type Cell, type Sheet } from "./model";
 import { looksOf } from "./styles";
+import { readTables } from "./tables";
 
 const MAX_ROWS = 50_000;
 const MAX_COLUMNS = 1_000;
@@ -31,11 +32,12 @@ export async function readBook(bytes: Uint8Array<ArrayBuffer>): Promise<Book> {
     if (document) parts.push({ sheet, path, document });
   }
   const names = new Map(all(book, "definedName").map((one) => [one.getAttribute("name") ?? "", one.textContent ?? ""]));
-  const { nComputed, nFailed } = await compute(sheets, names);
+  const tables = new Map((await Promise.all(parts.map((part) => readTables(zip, part.path, part.sheet.name)))).flat());
+  const { nComputed, nFailed } = await compute(sheets, names, tables);
   const is1904 = ["1", "true"].includes(all(book, "workbookPr")[0]?.getAttribute("date1904") ?? "");
   for (const sheet of sheets) fitted(sheet, looks, is1904);
   // Charts come last: those without saved values read them from the cells.
-  for (const part of parts) Object.assign(part.sheet, { charts: await readCharts(zip, part.path, part.document, part.sheet, sheets, theme) });
+  for (const part of parts) Object.assign(part.sheet, { charts: await readCharts(zip, part.path, part.document, part.sheet, { sheets, looks, is1904 }, theme) });
   return { sheets, looks, nComputed, nFailed, is1904 };
 }
 

@@ -18,8 +18,11 @@ export function shownOf(cell: Cell, look: Look, is1904: boolean): Shown {
   return { text: written(look.format, number), align: look.align ?? "right", colour: typeof colour === "string" && /^[a-z]+$|^#[0-9a-f]{6}$/i.test(colour) ? colour : null };
 }
 
+/** The country beside a currency's sign says which currency it is, not how its numbers are written. */
+const withoutCountry = (pattern: string): string => pattern.replace(/\[\$([^\]-]+)-[0-9A-Fa-f]+\]/g, "[$$$1]");
+
 /** A format that cannot be read leaves the value as it is. */
-const written = (pattern: string, value: string | number): string => safely(() => format(pattern, value), String(value));
+const written = (pattern: string, value: string | number): string => safely(() => format(withoutCountry(pattern), value), String(value));
 
 function safely<T>(work: () => T, otherwise: T): T {
   try {

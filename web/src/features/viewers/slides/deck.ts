@@ -2,10 +2,11 @@
 import { all, relationId, Zip } from "../zip";
 import { colourOf, readTheme, type Theme } from "./colour";
 import { Graphics } from "./graphics";
-import { shapesOf, type Shape, type Source } from "./shapes";
+import { cssGradient, gradientOf } from "./paint";
+import { embedded, shapesOf, type Shape, type Source } from "./shapes";
 import { child } from "./text";
 
-export type Slide = { shapes: Shape[]; ground: string | null; title: string; isHidden: boolean; /** What the speaker says, as paragraphs. */ notes: string };
+export type Slide = { shapes: Shape[]; ground: string | null; /** A picture beneath everything. */ groundPicture: string | null; title: string; isHidden: boolean; /** What the speaker says, as paragraphs. */ notes: string };
 export type Deck = { ratio: number; widthPt: number; slides: Slide[]; picture: (path: string) => Promise<Uint8Array<ArrayBuffer> | null> };
 
 const EMU_PER_PT = 12_700;
@@ -43,7 +44,7 @@ class Reader {
 
   async slide(path: string): Promise<Slide> {
     const slide = await this.#part(path);
-    if (!slide) return { shapes: [], ground: null, title: "", isHidden: false, notes: "" };
+    if (!slide) return { shapes: [], ground: null, groundPicture: null, title: "", isHidden: false, notes: "" };
     const layout = await this.#above(slide, "slideLayouts/");
     const master = layout && (await this.#above(layout, "slideMasters/"));
     const themePath = master && target(master, "theme/");
@@ -51,12 +52,14 @@ class Reader {
     const parts = [slide, layout, master].filter((part) => part !== null);
     const source = { ...this.#source(parts, theme), graphics: await this.#graphics.of(slide.document, slide.relations, theme) };
     // What is beneath: ornaments of the master and the layout, never the empty places that they offer.
-    const beneath = parts.slice(1).reverse().flatMap((part) => drawn({ ...source, relations: part.relations, graphics: new Map() }, part, (node) => all(node, "ph").length === 0));
+    const under = layout && !showsMaster(layout) ? [layout] : parts.slice(1);
+    const beneath = [...under].reverse().flatMap((part) => drawn({ ...source, relations: part.relations, graphics: new Map() }, part, (node) => all(node, "ph").length === 0));
     const own = drawn(source, slide);
     const heading = own.find((shape) => shape.kind === "text" && shape.isTitle) ?? own.find((shape) => shape.kind === "text");
     return {
       shapes: [...(showsMaster(slide) ? beneath : []), ...own],
       ground: groundOf(parts, theme),
+      groundPicture: groundPictureOf(parts),
       title: heading?.kind === "text" ? heading.paragraphs.map((one) => one.runs.map((run) => run.text).join("")).join(" ").trim().slice(0, 200) : "",
       isHidden: slide.document.documentElement.getAttribute("show") === "0",
       notes: await this.#notes(slide),
@@ -129,9 +132,18 @@ function placeIn(document: Document, node: Element): Element | undefined {
 function groundOf(parts: readonly Part[], theme: Theme): string | null {
   for (const part of parts) {
     const ground = all(part.document, "bg")[0];
+    const gradient = ground && gradientOf(all(ground, "gradFill")[0], theme);
+    if (gradient) return cssGradient(gradient);
     const paint = ground && (all(ground, "solidFill")[0] ?? all(ground, "gs")[0] ?? all(ground, "bgRef")[0]);
     const colour = paint && colourOf(paint, theme);
     if (colour) return colour;
   }
   return theme.get("bg1") ?? null;
+}
+
+/** The nearest background decides, whatever it is. */
+function groundPictureOf(parts: readonly Part[]): string | null {
+  const part = parts.find((one) => all(one.document, "bg").length > 0);
+  const fill = part && all(all(part.document, "bg")[0]!, "blipFill")[0];
+  return (fill && embedded(fill, part.relations)) ?? null;
 }

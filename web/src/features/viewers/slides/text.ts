@@ -2,9 +2,9 @@
 import { all } from "../zip";
 import { colourOf, type Theme } from "./colour";
 
-export type Run = { text: string; bold: boolean; italic: boolean; underline: boolean; size: number; colour: string | null };
+export type Run = { text: string; bold: boolean; italic: boolean; underline: boolean; strike: boolean; raised: "no" | "super" | "sub"; size: number; colour: string | null };
 /** `indent` and `hang` in points: where lines begin, and how far left of it the bullet stands. */
-export type Paragraph = { runs: Run[]; bullet: string | null; align: "left" | "center" | "right" | "justify"; indent: number; hang: number; size: number };
+export type Paragraph = { runs: Run[]; bullet: string | null; align: "left" | "center" | "right" | "justify"; isRtl: boolean; indent: number; hang: number; size: number; /** Space above and below in points. */ before: number; after: number; /** Height of a line: a factor, or points as a text. */ line: number | `${number}pt` };
 
 const EMU_PER_PT = 12_700;
 
@@ -35,21 +35,46 @@ function paragraph(node: Element, level: number, styles: Styles, ownLists: numbe
   const runs = [...node.children].flatMap((part): Run[] => {
     const style = child(part, "rPr");
     const chain = [style, ...defaults];
-    const looks = { bold: flag(chain, "b"), italic: flag(chain, "i"), underline: (word(chain, "u") ?? "none") !== "none", size: sizeOf(style), colour: colourOfRun(style) };
+    const link = style && child(style, "hlinkClick") && styles.theme.get("hlink");
+    const rise = Number(word(chain, "baseline") ?? 0);
+    const looks: Omit<Run, "text"> = { bold: flag(chain, "b"), italic: flag(chain, "i"), underline: (word(chain, "u") ?? "none") !== "none" || Boolean(link), strike: (word(chain, "strike") ?? "noStrike") !== "noStrike", raised: rise > 0 ? "super" : rise < 0 ? "sub" : "no", size: sizeOf(style), colour: link || colourOfRun(style) };
     if (part.localName === "br") return [{ ...looks, text: "\n" }];
     if (part.localName !== "r" && part.localName !== "fld") return [];
     return [{ ...looks, text: all(part, "t").map((text) => text.textContent ?? "").join("") }];
   }).filter((run) => run.text !== "");
   const algn = word(levels, "algn") ?? "l";
   const bullet = runs.length > 0 ? bulletOf(levels, level, counts) : null;
+  const size = runs[0]?.size ?? sizeOf(ends);
+  const isRtl = flag(levels, "rtl");
   return {
     runs,
     bullet,
+    isRtl,
+    before: spaceOf(levels, "spcBef", size),
+    after: spaceOf(levels, "spcAft", size),
+    line: lineOf(levels, scale),
     align: ({ ctr: "center", r: "right", just: "justify" } as const)[algn] ?? "left",
     indent: (number(levels, "marL") ?? (look ? level * 342_900 : 0)) / EMU_PER_PT,
     hang: Math.max(0, -(number(levels, "indent") ?? 0)) / EMU_PER_PT,
-    size: runs[0]?.size ?? sizeOf(ends),
+    size,
   };
+}
+
+/** Space above or below a paragraph, in points or as a part of its letters. */
+function spaceOf(levels: readonly Element[], name: string, size: number): number {
+  const space = levels.flatMap((one) => child(one, name) ?? [])[0];
+  if (!space) return 0;
+  const part = Number(child(space, "spcPct")?.getAttribute("val") ?? 0) / 100_000;
+  const points = Number(child(space, "spcPts")?.getAttribute("val") ?? 0) / 100;
+  return Math.max(0, Math.min(500, (part * size || 0) + (points || 0)));
+}
+
+function lineOf(levels: readonly Element[], scale: number): Paragraph["line"] {
+  const space = levels.flatMap((one) => child(one, "lnSpc") ?? [])[0];
+  const points = Number((space && child(space, "spcPts"))?.getAttribute("val") ?? Number.NaN) / 100;
+  if (Number.isFinite(points)) return `${Math.max(1, Math.min(500, points * scale))}pt`;
+  const part = Number((space && child(space, "spcPct"))?.getAttribute("val") ?? 100_000) / 100_000;
+  return Math.max(0.5, Math.min(5, part || 1)) * 1.2;
 }
 
 /** The nearest that says anything about bullets decides. Numbers count on in their level. */
