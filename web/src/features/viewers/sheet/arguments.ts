@@ -3,7 +3,7 @@ import type { Scalar } from "./criteria";
 
 /** A value, or rows of values. */
 export type Arg = { value: unknown; isArray?: boolean; isRangeRef?: boolean; isCellRef?: boolean; omitted?: boolean };
-export type Errors = { DIV0: unknown; NA: unknown; NUM: unknown; VALUE: unknown };
+export type Errors = { DIV0: unknown; NA: unknown; NUM: unknown; VALUE: unknown; REF: unknown };
 export type Fn = (...args: Arg[]) => unknown;
 
 /** Errors of the library are objects. */

@@ -26,6 +26,15 @@ test("lookups find what they are asked for, and say when it is missing", async (
   expect(await values(['MATCH("West",A1:A4,0)', 'INDEX(B1:B4,MATCH("South",A1:A4,0))', 'XLOOKUP("West",A1:A4,C1:C4)', 'XLOOKUP("East",A1:A4,C1:C4,"none")', "LOOKUP(25,B1:B4,C1:C4)", 'MATCH("East",A1:A4,0)'])).toEqual([4, 20, 5, "none", 3, "#N/A"]);
 });
 
+test("index reads the sheet of its range, rows, columns and single rows", async () => {
+  const cell = (value: Value, formula: string | null = null): Cell => ({ value, formula, computed: "no", style: 0 });
+  const sheet = (name: string, rows: Cell[][]): Sheet => ({ name, isHidden: false, rows: new Map(rows.map((row, at) => [at, new Map(row.map((one, column) => [column, one]))])), nRows: rows.length, nColumns: 3, widths: new Map(), heights: new Map(), merges: [], frozen: { rows: 0, columns: 0 }, hasGrid: true, charts: [] });
+  const made = ["INDEX(Other!B1:B2,2)", "INDEX(Other!A1:C2,2,3)", "INDEX(Other!A1:C1,3)", "SUM(INDEX(Other!A1:C2,0,2))", "SUM(INDEX(Other!A1:C2,2,0))", "INDEX(Other!A1:C2,3,1)"].map((formula) => cell(null, formula));
+  const other = sheet("Other", [[1, 2, 3].map((value) => cell(value)), [4, 5, 6].map((value) => cell(value))]);
+  await compute([sheet("Own", made.map((one) => [one])), other], new Map());
+  expect(made.map((one) => one.value)).toEqual([5, 6, 3, 7, 15, "#REF!"]);
+});
+
 test("statistics, money and texts", async () => {
   const [max, min, median, spread, second, rank, quartile, payment, joined, upper, choice, rounded, total] = await values(["MAX(B1:B4)", "MIN(B1:B4)", "MEDIAN(B1:B4)", "STDEV(B1:B4)", "LARGE(B1:B4,2)", "RANK(30,B1:B4)", "QUARTILE(B1:B4,1)", "PMT(5%/12,60,-10000)", 'TEXTJOIN(", ",TRUE,A1:A3)', "UPPER(A1)", 'CHOOSE(2,"a","b")', "ROUND(1.005,2)", "SUBTOTAL(109,B1:B4)"]);
   expect([max, min, median, second, rank, quartile, joined, upper, choice, rounded, total]).toEqual([40, 10, 25, 30, 2, 17.5, "North, South, North", "NORTH", "b", 1.01, 100]);

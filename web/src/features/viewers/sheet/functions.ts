@@ -10,7 +10,25 @@ export function functions(errors: Errors): Record<string, (...args: never[]) => 
   const fail = () => stop(errors.NUM);
   // The library passes itself first to this one.
   const choose = (_library: unknown, at: Arg, ...values: Arg[]) => values[Math.trunc(reader.number(at)) - 1]?.value ?? stop(errors.VALUE);
-  return { ...statistics(reader), ...lookups(reader), ...texts(reader), ...money(reader.number, reader.numbers, fail), ROUND: (value: Arg, digits: Arg) => rounded(reader.number(value), Math.trunc(reader.number(digits))), CHOOSE: choose } as Record<string, (...args: never[]) => unknown>;
+  return { ...statistics(reader), ...lookups(reader), ...texts(reader), ...money(reader.number, reader.numbers, fail), ROUND: (value: Arg, digits: Arg) => rounded(reader.number(value), Math.trunc(reader.number(digits))), CHOOSE: choose, INDEX: index(reader) } as Record<string, (...args: never[]) => unknown>;
+}
+
+type Library = { utils: { extractRefValue: (arg: unknown) => { val: unknown } } };
+
+/** The library passes itself and its arguments unread to this one. Its own forgets the sheet of the range. */
+function index({ errors, number }: Reader) {
+  return (library: Library, range: unknown, row: unknown, column?: unknown): unknown => {
+    const read = (arg: unknown): unknown => (arg === undefined || arg === null ? null : library.utils.extractRefValue(arg).val);
+    const held = read(range);
+    const rows = (Array.isArray(held) ? held : [[held]]) as unknown[][];
+    const given = [row, column].map((arg) => Math.trunc(number({ value: read(arg) })));
+    // One index into a single row counts its columns.
+    const [r, c] = column === undefined && rows.length === 1 ? [1, given[0]!] : [given[0]!, column === undefined ? 1 : given[1]!];
+    if (r < 0 || c < 0 || r > rows.length || c > rows[0]!.length) stop(errors.REF);
+    const chosen = r === 0 ? rows : [rows[r - 1]!];
+    if (r > 0 && c > 0) return chosen[0]![c - 1] ?? 0;
+    return c === 0 ? chosen : chosen.map((line) => [line[c - 1]]);
+  };
 }
 
 const NUMBER = /^\s*[-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?%?\s*$/i;

@@ -28,7 +28,7 @@ export function SlidePicture({ deck, path, alt, crop = WHOLE, flipH, flipV }: { 
   const [top, right, bottom, left] = crop;
   const [w, h] = [Math.max(0.01, 1 - left - right), Math.max(0.01, 1 - top - bottom)];
   // What is cut off lies outside of the frame, which clips it.
-  const style: CSSProperties = { position: "absolute", width: `${100 / w}%`, height: `${100 / h}%`, left: `${(-left / w) * 100}%`, top: `${(-top / h) * 100}%` };
+  const style: CSSProperties = { position: "absolute", maxWidth: "none", maxHeight: "none", width: `${100 / w}%`, height: `${100 / h}%`, left: `${(-left / w) * 100}%`, top: `${(-top / h) * 100}%` };
   const image = <img src={src} alt={alt} style={crop === WHOLE ? undefined : style} />;
   return flipH || flipV ? <span className="flipped" style={{ transform: `scale(${flipH ? -1 : 1}, ${flipV ? -1 : 1})` }}>{image}</span> : image;
 }
