@@ -170,6 +170,17 @@ export function waitingOf(runs: readonly Run[], queue: readonly RunId[]): Run[] 
   return runs.filter((run) => run.status === "queued").sort((a, b) => place(a) - place(b));
 }
 
+/**
+ * The run that ended or began last. A message that steered a run ends with it and never began: the run counts. One that was
+ * refused never began either, but ends alone.
+ */
+export function lastOf(runs: readonly Run[]): Run | null {
+  const begun = runs.findLast((run) => run.startedAt !== undefined) ?? null;
+  const refused = runs.findLast((run) => run.startedAt === undefined && run.endedAt !== undefined);
+  const isLater = refused && (begun === null || (begun.endedAt !== undefined && refused.endedAt! > begun.endedAt));
+  return isLater ? refused : begun;
+}
+
 function rememberSubagents(state: SessionState, thread: Thread) {
   for (const [id, subagent] of subagentsOf(thread.values())) state.subagents.put(id, subagent);
 }

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { Content, MessageSend, SessionPatch } from "../wire/types";
-import { waitingOf } from "../core/state";
+import { lastOf, waitingOf } from "../core/state";
 import { useStore } from "../provider";
 import { useLive } from "./live";
 
@@ -24,7 +24,7 @@ export function useAgentSession(sessionId: string) {
     () => ({
       activeRun: runs.find((run) => run.status === "running") ?? null,
       queue: waitingOf(runs, order),
-      lastRun: runs.findLast((run) => run.status !== "queued") ?? null,
+      lastRun: lastOf(runs),
     }),
     [runs, order],
   );
