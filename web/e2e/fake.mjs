@@ -74,7 +74,13 @@ const events = [
   event(6, "run_failed", { runId: RUNS[0], code: "LLM_ERROR", message: HOSTILE, recoverable: true, usage, costUSD: 0, diagnostics: {} }),
   event(7, "unrecognized", { agent: "claude-code", raw: "<script>alert(1)</script>".repeat(200) }),
 ];
-export const live = [event(41, "file_changed", { path: "src/heat.ts", change: "modified", sizeBytes: 6_200 }), event(42, "file_changed", { path: "src/new.ts", change: "created", sizeBytes: 10 })];
+/** A run that writes. */
+const NEXT_RUN = "01a1e59f-7396-74b9-9d73-322f8dfae3ff";
+export const live = [
+  event(41, "run_started", { runId: NEXT_RUN, input: "Go on", baseVersion: 4 }),
+  event(42, "file_changed", { runId: NEXT_RUN, path: "src/heat.ts", change: "modified", sizeBytes: 6_200 }),
+  event(43, "file_changed", { runId: NEXT_RUN, path: "src/new.ts", change: "created", sizeBytes: 10 }),
+];
 
 const rels = (...targets) => `<Relationships xmlns="r">${targets.map((target, n) => `<Relationship Id="r${n + 1}" Target="${target}"/>`).join("")}</Relationships>`;
 const SHEET = zip({
