@@ -14,7 +14,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog label="Keys" onClose={onClose} className="dlg keys">
       <h2>Keys</h2>
-      <dl>
+      <dl tabIndex={0} aria-label="Keys">
         {KEYS.map(({ keys, does }) => (
           <div key={does}>
             <dt>{keys.map((key) => <kbd key={key}>{key}</kbd>)}</dt>
