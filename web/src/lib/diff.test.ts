@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { compare, readUnified, type Diff } from "./diff";
+import { compare, partOf, readUnified, type Diff } from "./diff";
 
 const drawn = (diff: Diff) =>
   diff.hunks.map((hunk) => [
@@ -39,4 +39,19 @@ it("separates changes that are far apart", () => {
   const before = Array.from({ length: 40 }, (_, i) => `l${i}`);
   const after = before.map((line, i) => (i === 2 || i === 30 ? `${line}!` : line));
   expect(compare(before.join("\n"), after.join("\n")).hunks.map((hunk) => hunk.label)).toEqual(["line 1", "line 28"]);
+});
+
+it("shows the part of a long line that changed", () => {
+  const long = "word ".repeat(2_000);
+  const lines = compare(`${long}one${long}\n`, `${long}two${long}\n`).hunks.flatMap((hunk) => hunk.lines);
+  expect(lines.map((line) => line.kind)).toEqual(["del", "add"]);
+  for (const line of lines) {
+    const text = line.words.map((word) => word.text).join("");
+    const { from, to, total } = partOf(line.words);
+    expect(text.slice(from, to)).toContain(line.kind === "del" ? "one" : "two");
+    expect([to - from, total]).toEqual([2_000, 20_003]);
+  }
+  const added = compare(`${long}\n`, `${long}end\n`).hunks.flatMap((hunk) => hunk.lines).at(-1)!;
+  expect(partOf(added.words)).toEqual({ from: 9_800, to: 10_003, total: 10_003 });
+  expect(partOf([{ text: "short", mark: false }])).toEqual({ from: 0, to: 5, total: 5 });
 });

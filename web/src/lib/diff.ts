@@ -192,3 +192,18 @@ function pair(del: DiffLine, add: DiffLine) {
   del.words = words(a);
   add.words = words(b);
 }
+
+/** A longer line is not shown whole. */
+const MAX_LINE = 2000;
+
+/** What is shown before the first change of a long line. */
+const BEFORE_CHANGE = 200;
+
+/** Which characters of a line are shown: all, or so many around its first change. */
+export function partOf(words: readonly Word[]): { from: number; to: number; total: number } {
+  const total = words.reduce((sum, word) => sum + word.text.length, 0);
+  if (total <= MAX_LINE) return { from: 0, to: total, total };
+  const change = words.length > 1 && !words[0]!.mark ? words[0]!.text.length : 0;
+  const from = change > MAX_LINE - BEFORE_CHANGE ? change - BEFORE_CHANGE : 0;
+  return { from, to: Math.min(total, from + MAX_LINE), total };
+}
