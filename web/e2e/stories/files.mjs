@@ -43,7 +43,15 @@ export const STORIES = [
       const text = page.getByRole("textbox", { name: "Text of notes/today.md" });
       await text.fill("# Today\n");
       await page.keyboard.press("Control+s");
+      // Saved, and the next words still go into the text.
+      await page.getByText("Saved.", { exact: true }).waitFor();
+      await page.keyboard.type("and now more");
+      await page.keyboard.press("Control+s");
+      await page.getByText("Saved.", { exact: true }).waitFor();
+      assert.equal(await page.getByText("This file was changed after you began").count(), 0);
+      await page.keyboard.press("Escape");
       await page.getByRole("heading", { name: "Today" }).waitFor();
+      await page.getByText("and now more").first().waitFor();
       await has(page, server, id, ["docs/", "docs/one.txt", "notes/", "notes/today.md", "outputs/", "two.txt"]);
       // A folder, and a file dragged into it.
       await page.getByRole("button", { name: "Folder", exact: true }).click();

@@ -19,7 +19,8 @@ export function Resolved({ approval, withdraw }: { approval: Approval; withdraw?
   const { resolution } = approval;
   if (!resolution) return null;
   const answers = Object.values(resolution.answers ?? {}).flat().filter((answer) => typeof answer === "string");
-  const word = answers.length ? "Answered" : (WORDS[resolution.decision] ?? resolution.decision);
+  const isCut = resolution.decision === "expired" && resolution.by === "run";
+  const word = answers.length ? "Answered" : isCut ? "Not answered before the run ended" : (WORDS[resolution.decision] ?? resolution.decision);
   const by = ["run", "time", "agent"].includes(resolution.by) ? "" : resolution.by === "always" ? ", by an earlier answer" : resolution.by === "rule" ? " by a rule of this session" : ` by ${resolution.by}`;
   return (
     <Step icon={resolution.decision === "deny" ? "x" : resolution.decision === "expired" ? "clock" : "check"}>

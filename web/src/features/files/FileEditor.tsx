@@ -21,13 +21,18 @@ export function FileEditor({ sessionId, path, stamp, onDone }: Props) {
   const [failed, setFailed] = useState<string | null>(null);
   const [isRefused, setRefused] = useState(false);
   const [isLeaving, setLeaving] = useState(false);
-  const first = useRef(stamp);
+  const seen = useRef(stamp);
+  /** Changes of the file that this editor made and that are not reported yet. */
+  const own = useRef(0);
   const acts = useRef<HTMLDivElement>(null);
   const [isBehind, setBehind] = useState(false);
   const read = content.data ? asText(content.data.bytes) : null;
   const base = saved ?? (content.data ? { text: read ?? "", etag: content.data.etag } : null);
   useEffect(() => {
-    if (first.current !== stamp) setBehind(true);
+    if (seen.current === stamp) return;
+    seen.current = stamp;
+    if (own.current > 0) own.current -= 1;
+    else setBehind(true);
   }, [stamp]);
   if (content.state === "failed" && !base) return <Unread title="The file could not be read" error={content.error} onAgain={content.refresh} />;
   if (!base) return <Skeleton rows={10} height={20} />;
@@ -38,18 +43,20 @@ export function FileEditor({ sessionId, path, stamp, onDone }: Props) {
     if (text === base.text) dropEdit(sessionId, path);
     else keepEdit(sessionId, path, { text, etag: edit?.etag ?? base.etag });
   };
-  const save = async (force: boolean) => {
+  const save = async (force: boolean, then: "stay" | "leave") => {
     if (!edit || busy) return;
     setBusy(true);
     setFailed(null);
+    own.current += 1;
     try {
       const response = await client.writeFile(sessionId, path, new Blob([edit.text]), force ? undefined : (edit.etag ?? undefined));
       const etag = response.headers.get("ETag");
       setSaved({ text: edit.text, etag });
       setRefused(false);
       setBehind(false);
-      if (settled(sessionId, path, edit.text, etag)) onDone();
+      if (settled(sessionId, path, edit.text, etag) && then === "leave") onDone();
     } catch (error) {
+      own.current -= 1;
       const isOther = error instanceof WarrenError && (error.status === 412 || error.status === 409);
       setRefused(isOther);
       setFailed(isOther ? "The file was changed meanwhile, so nothing was saved. Your text is still here." : error instanceof Error ? error.message : String(error));
@@ -63,13 +70,13 @@ export function FileEditor({ sessionId, path, stamp, onDone }: Props) {
   return (
     <div className="editor">
       {(isBehind || isOld) && <p className="stale">This file was changed after you began to edit it.</p>}
-      <CodeEditor path={path} label={`Text of ${path}`} text={edit?.text ?? base.text} onChange={onChange} onSave={() => void save(false)} onLeave={leave} />
+      <CodeEditor path={path} label={`Text of ${path}`} text={edit?.text ?? base.text} onChange={onChange} onSave={() => void save(false, "stay")} onLeave={leave} />
       <div className="foot" ref={acts}>
-        {failed ? <span className="dlg-bad" role="alert">{failed}</span> : <span className="muted" role="status">{edit ? "Not saved. Ctrl+S saves, Esc leaves the text." : ""}</span>}
+        {failed ? <span className="dlg-bad" role="alert">{failed}</span> : <span className="muted" role="status">{edit ? "Not saved. Ctrl+S saves, Esc goes to the buttons." : saved ? "Saved." : ""}</span>}
         <span className="grow" />
         <Button look="line" onClick={cancel}>{edit ? "Cancel" : "Done"}</Button>
-        {isRefused && <Button look="line" disabled={busy} onClick={() => void save(true)}>Save over it</Button>}
-        <Button look="fill" data-save disabled={busy || !edit} onClick={() => void save(false)}>Save</Button>
+        {isRefused && <Button look="line" disabled={busy} onClick={() => void save(true, "leave")}>Save over it</Button>}
+        <Button look="fill" data-save disabled={busy || !edit} onClick={() => void save(false, "leave")}>Save</Button>
       </div>
       {isLeaving && (
         <Confirm title="Discard your changes?" action="Discard" onClose={() => setLeaving(false)} onConfirm={() => { dropEdit(sessionId, path); onDone(); }}>
