@@ -115,6 +115,11 @@ export async function fakeServer(dist) {
     "GET /api/sessions": () => ({ sessions: list }),
     "GET /api/approvals": () => ({ approvals: [] }),
     "GET /api/agents": () => ({ agents: [{ name: "builtin", isAgent: true, ready: true }, { name: "claude-code", isAgent: true, ready: true, installedVersion: "2.1.4", pinnedVersion: "2.1.4", sizeBytes: 1e8 }, { name: "opencode", isAgent: true, ready: true, installedVersion: "1.0.61", pinnedVersion: "1.0.70" }, { name: "codex", isAgent: true, ready: false, pinnedVersion: "0.58.0" }] }),
+    "GET /api/models": () => ({ models: [], problems: [] }),
+    "GET /api/providers": () => ({ providers: [
+      { name: "anthropic", label: "Anthropic", baseUrl: "https://api.anthropic.com", hasKey: true, isDemo: false, isSet: true, keySource: "page", keyEnding: "a1b2", variable: "ANTHROPIC_API_KEY" },
+      { name: "openai", label: HOSTILE, baseUrl: "https://api.openai.com/v1", hasKey: false, isDemo: true, isSet: false, variable: "OPENAI_API_KEY", problem: HOSTILE },
+    ] }),
     "GET /api/profiles": () => ({ profiles: [{ id: "default", name: "Default", skills: [] }, { id: "reviewer", name: "Reviewer", description: "Reads, never writes" }] }),
     "GET /api/tokens": () => ({ tokens: [{ tokenId: SESSION, name: HOSTILE, scope: "admin", createdAt: ago(9000) }, { tokenId: FORK, name: "harbour office", scope: "admin:ro", createdAt: ago(500), expiresAt: ago(-40_000) }] }),
     "GET /api/doctor": () => ({
