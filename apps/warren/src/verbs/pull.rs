@@ -8,7 +8,7 @@ mod local;
 mod patch;
 mod plan;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
@@ -21,6 +21,7 @@ use crate::{
     cli,
     client::{CallError, Client},
     connect::with_server,
+    invocation::{Invocation, quoted},
     lookup::find,
     render::one_line,
     report::{Advised, Outcome},
@@ -35,10 +36,15 @@ const N_LISTED: usize = 20;
 
 /// Runs the verb.
 pub(crate) async fn run(setting: &Setting, args: cli::Pull, terminal: &mut Terminal) -> Result<Outcome> {
-    with_server(setting, async |client| act(client, &args, terminal).await).await
+    with_server(setting, async |client| act(client, &args, &setting.invocation, terminal).await).await
 }
 
-async fn act(client: &Client, args: &cli::Pull, terminal: &mut Terminal) -> Result<()> {
+async fn act(
+    client: &Client,
+    args: &cli::Pull,
+    invocation: &Invocation,
+    terminal: &mut Terminal,
+) -> Result<()> {
     let session = find(client, &args.session).await?;
     let page: VersionPage = client.get(&format!("/api/sessions/{session}/versions?limit=1")).await?;
     let to = match &args.version {
@@ -46,12 +52,15 @@ async fn act(client: &Client, args: &cli::Pull, terminal: &mut Terminal) -> Resu
         None => page.head.version,
     };
     if args.version.is_none() && page.head.dirty {
-        eprintln!("There are changes since v{to}; `warren snapshot` saves them as a version first.");
+        let save = invocation.command(&["snapshot", &session.to_string()]);
+        eprintln!("There are changes since v{to}; `{save}` saves them as a version first.");
     }
     let mut changes = Changes::read(client, session, to).await?;
     let in_git = changes.leave_git_out();
     if args.patch {
-        return patch::print(client, &changes, terminal).await;
+        patch::print(client, &changes, terminal).await?;
+        tell_place(&args.directory);
+        return Ok(());
     }
     // Before anything is looked at, so that a wrong name is told as such.
     let root = Root::open(&args.directory)?;
@@ -189,7 +198,7 @@ fn tell(
         }
     }
     if !conflicts.is_empty() {
-        return Err(conflict(&conflicts));
+        return Err(conflict(&args.session, &conflicts));
     }
     if !args.json {
         let n = match files.len() {
@@ -202,7 +211,19 @@ fn tell(
     Ok(())
 }
 
-fn conflict(paths: &[&str]) -> anyhow::Error {
+/// In a subdirectory of a repository `git apply` skips, without a word, every file that the patch names from here.
+fn tell_place(directory: &Path) {
+    let Ok(here) = directory.canonicalize() else { return };
+    let Some(top) = here.ancestors().find(|above| above.join(".git").exists()) else { return };
+    if let Ok(inside) = here.strip_prefix(top)
+        && inside != Path::new("")
+    {
+        let inside = quoted(&inside.to_string_lossy());
+        eprintln!("The repository begins further up: apply the patch with `git apply --directory={inside}`.");
+    }
+}
+
+fn conflict(session: &str, paths: &[&str]) -> anyhow::Error {
     let listed: Vec<String> =
         paths.iter().take(N_LISTED).map(|path| format!("  {}", one_line(path))).collect();
     let more = paths.len().saturating_sub(N_LISTED);
@@ -211,9 +232,9 @@ fn conflict(paths: &[&str]) -> anyhow::Error {
         "local files differ from what was imported; nothing was changed:\n{}{more}",
         listed.join("\n")
     );
-    Advised::new(
-        message,
-        "commit or move them away, then apply `warren pull --patch` with `git apply --3way`",
-    )
-    .into()
+    let session = quoted(session);
+    let hint = format!(
+        "move them away and pull again; or commit them, then `warren pull {session} --patch | git apply --3way`"
+    );
+    Advised::new(message, hint).into()
 }

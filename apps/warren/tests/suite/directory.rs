@@ -233,6 +233,7 @@ async fn local_change_is_a_conflict_and_nothing_is_written_and_a_pulled_file_is_
     let why = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1));
     assert!(why.contains("nothing was changed:\n  both.txt\n") && !why.contains("src/main.py\n  "), "{why}");
+    assert!(why.contains(" pull c --patch | git apply --3way`"), "{why}");
     assert_eq!(git(local.path(), &["status", "--porcelain"]), "?? both.txt\n");
 
     fs::remove_file(local.path().join("both.txt")).expect("removed");
@@ -257,6 +258,25 @@ async fn local_change_is_a_conflict_and_nothing_is_written_and_a_pulled_file_is_
     let refused = output(&server, &["pull", "c", &directory]).await;
     assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
     assert_eq!(fs::read_to_string(elsewhere.path().join("deep/old.txt")).expect("a file"), "old\n");
+}
+
+#[tokio::test]
+async fn patch_in_a_subdirectory_of_a_repository_says_how_it_is_applied() {
+    let server = TestServer::start().await;
+    let local = repository();
+    let inner = local.path().join("src");
+    let directory = inner.to_str().expect("text");
+    let edit = "run: echo 'print(5)' > main.py";
+    succeeded(&output(&server, &["run", "--workspace", directory, "--name", "inner", edit]).await);
+    let printed = output(&server, &["pull", "inner", directory, "--patch"]).await;
+    let (patch, told) = (succeeded(&printed), text(&printed.stderr));
+    assert!(told.contains("`git apply --directory=src`"), "{told}");
+    fs::write(local.path().join("edit.patch"), patch).expect("written");
+    git(&inner, &["apply", "--directory=src", "../edit.patch"]);
+    assert_eq!(fs::read_to_string(inner.join("main.py")).expect("a file"), "print(5)\n");
+    let top = local.path().to_str().expect("text");
+    let whole = output(&server, &["pull", "inner", top, "--patch"]).await;
+    assert!(!text(&whole.stderr).contains("--directory"), "{}", text(&whole.stderr));
 }
 
 #[tokio::test]
