@@ -28,6 +28,38 @@ pub enum InstallError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A name that an agent cannot have.
+    #[error("`{id}` cannot be the name of an agent: {problem}")]
+    Id {
+        /// The name.
+        id: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A package that needs something which cannot be got.
+    #[error("`{package}` needs `{needs}`, which the registry does not have")]
+    Dependency {
+        /// The package and its version.
+        package: String,
+        /// What it needs.
+        needs: String,
+    },
+    /// A package that has nothing to start.
+    #[error("`{package}` has no program")]
+    NoBin {
+        /// The package and its version.
+        package: String,
+    },
+    /// A package whose program has to be chosen.
+    #[error("`{package}` has {}: {}", match wanted { Some(bin) => format!("no program `{bin}`; it has"), None => "several programs".to_owned() }, names.join(", "))]
+    Bins {
+        /// The package and its version.
+        package: String,
+        /// The program that was asked for.
+        wanted: Option<String>,
+        /// Those there are.
+        names: Vec<String>,
+    },
     /// No agent of that name is in the table.
     #[error("there is no agent `{name}` to install")]
     UnknownAgent {
@@ -144,8 +176,13 @@ impl InstallError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             InstallError::UnknownAgent { .. } => Some("`warren agents list` lists agents"),
+            InstallError::Id { .. } => Some("choose another name with `--id NAME`"),
+            InstallError::NoBin { .. } => Some("an agent is a package with a program that speaks ACP"),
+            InstallError::Bins { .. } => Some("choose one of them with `--bin NAME`"),
             InstallError::Version { .. } => Some("write a version such as `2.1.326`, or `latest`"),
-            InstallError::NotFound { .. } | InstallError::Document { .. } => {
+            InstallError::NotFound { .. }
+            | InstallError::Document { .. }
+            | InstallError::Dependency { .. } => {
                 Some("see that `agents.registry` names an npm registry that has the public packages")
             }
             InstallError::Registry { .. } => {

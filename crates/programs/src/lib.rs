@@ -1,6 +1,6 @@
 //! Agents' programs, and what the outputs template needs: from the registries into the data directory, verified.
 //!
-//! In: a name of the table [`AGENTS`] and a registry's address. Out: a directory that holds the program and can be
+//! In: a name of the table [`AGENTS`], or any package with an ACP agent (`npm.rs`), and a registry's address. Out: a directory that holds the program and can be
 //! mounted read-only into sandboxes, and a record of what is in it.
 //! Needs no npm and runs nothing of what it gets: a package is read, its hash is compared, and its files are written.
 //! The lock files beside this crate name the hash of every package: a registry says where one is, never what it is.
@@ -11,6 +11,7 @@
 
 mod table;
 
+mod npm;
 mod programs;
 mod recipe;
 mod versions;
@@ -32,6 +33,7 @@ mod unpack;
 pub use error::{InstallError, RemoveError};
 pub use layer::Python;
 pub use lock::{LockError, LockFile, lock_file};
+pub use npm::{NpmRecipe, NpmWanted};
 pub use place::{Installed, InstalledPackage};
 pub use programs::{AgentStatus, Options, Programs};
 pub use progress::{Progress, Report};

@@ -65,7 +65,32 @@ pub(crate) struct Placed {
     pub(crate) bin: BTreeMap<String, String>,
 }
 
+/// A package in its place, as it was resolved.
+pub(crate) struct Resolved {
+    /// Its name in the registry, if its place says another one.
+    pub(crate) name: Option<String>,
+    pub(crate) version: String,
+    pub(crate) integrity: Integrity,
+    pub(crate) bin: BTreeMap<String, String>,
+}
+
 impl Lock {
+    /// The lock file of a package with everything that it needs.
+    pub(crate) fn of_tree(
+        owner: &str,
+        (package, version): (&str, &str),
+        resolved: impl Iterator<Item = (String, Resolved)>,
+    ) -> Lock {
+        let dependencies = BTreeMap::from([(package.to_owned(), version.to_owned())]);
+        let root = Locked { dependencies, ..Locked::default() };
+        let mut packages = BTreeMap::from([(String::new(), root)]);
+        packages.extend(resolved.map(|(place, it)| {
+            let (version, integrity) = (Some(it.version), Some(it.integrity.to_string()));
+            (place, Locked { name: it.name, version, integrity, bin: it.bin, ..Locked::default() })
+        }));
+        Lock { name: owner.to_owned(), format: 3, packages }
+    }
+
     /// Reads the lock file of `owner`.
     pub(crate) fn parse(owner: &str, text: &str) -> Result<Lock, InstallError> {
         serde_json::from_str(text).map_err(|_| broken(owner, "it is not a lock file"))

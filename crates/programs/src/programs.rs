@@ -141,7 +141,11 @@ impl Programs {
     /// When there is none, or the disk does not let it go.
     pub async fn remove(&self, name: &str) -> Result<(), RemoveError> {
         let absent = || RemoveError::NotInstalled { name: name.to_owned() };
-        let place = self.place(self.agent(name).ok_or_else(absent)?);
+        let place = match self.agent(name) {
+            Some(agent) => self.place(agent),
+            None if self.npm_find(name).is_some() => Place::new(self.root(), name),
+            None => return Err(absent()),
+        };
         self.clear(&place, name).await
     }
 

@@ -57,7 +57,7 @@ fn program(agent: &Agent, platform: &Platform) -> (String, Option<String>) {
 }
 
 /// Whether a path of a stranger stays below where it is used.
-fn is_inside(file: &str) -> bool {
+pub(crate) fn is_inside(file: &str) -> bool {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     !file.is_empty() && Path::new(file).components().all(is_plain)
 }

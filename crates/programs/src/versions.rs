@@ -149,16 +149,22 @@ impl Programs {
     }
 
     fn pinned(&self, agent: &Agent, version: &str) -> Result<Option<Lock>, InstallError> {
-        let path = self.pin_path(agent, version);
-        match fs::read_to_string(&path) {
-            Ok(text) => Lock::parse(agent.name, &text).map(Some),
+        self.read_lock(agent.name, &self.pin_path(agent, version))
+    }
+
+    pub(crate) fn read_lock(&self, owner: &str, path: &Path) -> Result<Option<Lock>, InstallError> {
+        match fs::read_to_string(path) {
+            Ok(text) => Lock::parse(owner, &text).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(InstallError::Write { path, source }),
+            Err(source) => Err(InstallError::Write { path: path.to_owned(), source }),
         }
     }
 
     fn pin(&self, agent: &Agent, version: &str, lock: &Lock) -> Result<(), InstallError> {
-        let path = self.pin_path(agent, version);
+        self.keep_lock(&self.pin_path(agent, version), lock)
+    }
+
+    pub(crate) fn keep_lock(&self, path: &Path, lock: &Lock) -> Result<(), InstallError> {
         let draft = path.with_extension("json.new");
         let write = || -> io::Result<()> {
             if let Some(directory) = path.parent() {
@@ -167,9 +173,9 @@ impl Programs {
             let mut file = File::create(&draft)?;
             file.write_all(&serde_json::to_vec_pretty(lock)?)?;
             file.sync_all()?;
-            fs::rename(&draft, &path)
+            fs::rename(&draft, path)
         };
-        write().map_err(|source| InstallError::Write { path: path.clone(), source })
+        write().map_err(|source| InstallError::Write { path: path.to_owned(), source })
     }
 
     fn pin_path(&self, agent: &Agent, version: &str) -> PathBuf {
@@ -199,7 +205,7 @@ fn copy_hashed(source: &mut File, target: &Path) -> io::Result<(u64, crate::inte
 }
 
 /// Whether a file is started by node.
-fn is_script(name: &str, head: &[u8]) -> bool {
+pub(crate) fn is_script(name: &str, head: &[u8]) -> bool {
     let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_named_so = [".js", ".mjs", ".cjs"].iter().any(|end| name.ends_with(end));
     is_named_so || (first.starts_with(b"#!") && String::from_utf8_lossy(first).contains("node"))

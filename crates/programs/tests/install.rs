@@ -2,6 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "a helper that fails is a test that fails")]
 
+#[path = "install/npm.rs"]
+mod npm;
 #[path = "install/registry.rs"]
 mod registry;
 

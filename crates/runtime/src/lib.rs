@@ -15,6 +15,7 @@ mod session;
 mod replay;
 
 mod admission;
+mod agents;
 mod coalesce;
 mod figures;
 mod knowledge;
@@ -34,8 +35,8 @@ mod workspaces;
 
 pub use manager::{RecoverError, SessionManager};
 pub use options::{
-    KnowledgeOptions, Known, LogLimits, NoPrograms, Options, Packages, Parts, Program, ProgramError,
-    Programs, RecordingLimits, Retention,
+    AcpRecipe, KnowledgeOptions, Known, LogLimits, NoPrograms, Options, Packages, Parts, Program,
+    ProgramError, Programs, RecordingLimits, Retention,
 };
 pub use providers::{ConfiguredProvider, ProviderOptions};
 pub use template::{Given, Template, TemplateError, TemplateFile};

@@ -270,6 +270,8 @@ pub struct Known {
     pub pinned: String,
     /// The version that is, and its size in bytes.
     pub installed: Option<(String, u64)>,
+    /// Whether it is an agent by itself, which speaks ACP.
+    pub is_agent: bool,
 }
 
 /// Why a program was not installed or removed.
@@ -293,6 +295,19 @@ pub struct Program {
     pub argv: Vec<String>,
     /// Directories in a sandbox that belong before the rest of its `PATH`.
     pub path: Vec<String>,
+    /// If it is an agent by itself, which speaks ACP: what it is given besides its profile.
+    pub recipe: Option<AcpRecipe>,
+}
+
+/// What an agent that was installed by its package is given besides its profile.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AcpRecipe {
+    /// Environment variables that it starts with, unless its profile has others.
+    pub env: BTreeMap<String, String>,
+    /// Environment variables that its profile must set.
+    pub needs: Vec<String>,
+    /// Hosts that its sandbox may reach.
+    pub hosts: Vec<String>,
 }
 
 /// A machine without programs: only the built-in agent runs.

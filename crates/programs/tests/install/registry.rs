@@ -163,6 +163,10 @@ impl State {
             None => (path.trim_start_matches('/'), false),
         };
         let release = self.releases.lock().expect("whole").get(key).cloned();
+        if let Some(all) = self.all_versions(key).filter(|_| release.is_none() && !wants_tarball) {
+            let _ = send(&mut io, "200 OK", all.as_bytes(), all.len()).await;
+            return;
+        }
         // The other side may leave at any time; that is its business.
         let _ = match release {
             None => send(&mut io, "404 Not Found", b"{}", 2).await,
@@ -172,6 +176,28 @@ impl State {
             }
             Some(Release { tarball, answer, .. }) => self.send_tarball(&mut io, key, &tarball, answer).await,
         };
+    }
+
+    /// What is said about all versions of a package.
+    fn all_versions(&self, name: &str) -> Option<String> {
+        let releases = self.releases.lock().expect("whole");
+        let (mut tags, mut versions) = (serde_json::Map::new(), serde_json::Map::new());
+        for (key, release) in releases.iter() {
+            let Some(under) = key.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')) else {
+                continue;
+            };
+            if under.contains('/') {
+                continue;
+            }
+            let document: serde_json::Value = serde_json::from_str(&release.document).expect("JSON");
+            if document["version"] == under {
+                versions.insert(under.to_owned(), document);
+            } else {
+                tags.insert(under.to_owned(), document["version"].clone());
+            }
+        }
+        let all = serde_json::json!({"name": name, "dist-tags": tags, "versions": versions});
+        (!versions_of(&all).is_empty()).then(|| all.to_string())
     }
 
     async fn send_tarball(
@@ -198,6 +224,10 @@ impl State {
             }
         }
     }
+}
+
+fn versions_of(all: &serde_json::Value) -> &serde_json::Map<String, serde_json::Value> {
+    all["versions"].as_object().expect("an object")
 }
 
 async fn send(io: &mut TcpStream, status: &str, body: &[u8], length: usize) -> std::io::Result<()> {

@@ -29,7 +29,7 @@ impl Agents for SessionManager {
         // Programs that no adapter is made for: whatever speaks ACP can be the command of a profile.
         all.extend(known.into_iter().map(|program| AgentSummary {
             name: program.name.clone(),
-            is_agent: false,
+            is_agent: program.is_agent,
             needs_program: true,
             program: Some(program),
         }));

@@ -23,7 +23,8 @@ impl Imports for SessionManager {
     ) -> Result<SessionSummary, SessionError> {
         let created = self.create(new, None, First::Later).await?;
         let session = created.record.session_id;
-        let adapter = super::sessions::find_adapter(&created.record.agent_type)?;
+        let programs = self.shared.parts.programs.as_ref();
+        let (adapter, _) = super::sessions::find_adapter(&created.record.agent_type, programs)?;
         // Long transcripts take their time, and others share this thread.
         let directory = self.shared.options.directory.clone();
         let read = tokio::task::spawn_blocking(move || read(adapter, session, transcripts, &directory)).await;

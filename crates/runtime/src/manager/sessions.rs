@@ -14,6 +14,7 @@ use warren_store::{Change, Page, SessionQuery, SessionRecord, WorkspaceRecord};
 use super::SessionManager;
 use crate::{
     api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
+    options::Programs,
     places::Places,
     recorder::{RecordError, Recorder},
     session::{Leave, Request, accepted, first_version, is_shared, latest_of_workspace},
@@ -39,8 +40,9 @@ impl Sessions for SessionManager {
             })
         });
         // By any of an agent's names. One that nobody has is a mistake, and no empty list.
-        let agent_type = query.agent_type.as_ref().map(find_adapter).transpose()?;
-        let agent_type = agent_type.map(warren_agents::Adapter::agent_type);
+        let programs = self.shared.parts.programs.as_ref();
+        let find = |agent: &AgentType| find_adapter(agent, programs).map(|(_, agent)| agent);
+        let agent_type = query.agent_type.as_ref().map(find).transpose()?;
         let query = SessionQuery { only: only.or(query.only), agent_type, ..query };
         let page = self.shared.parts.store.sessions.sessions(&query).await;
         let page = page.map_err(|error| SessionError::internal("list the sessions", error))?;
@@ -110,10 +112,15 @@ impl Sessions for SessionManager {
     }
 }
 
-/// The agent of this name or alias.
-pub(super) fn find_adapter(agent: &AgentType) -> Result<&'static dyn Adapter, SessionError> {
-    warren_agents::adapter(agent.as_str()).ok_or_else(|| {
-        let all: Vec<String> = warren_agents::adapters().iter().map(|agent| agent.agent_type().0).collect();
+/// The agent of this name or alias, and the name that is recorded.
+pub(super) fn find_adapter(
+    agent: &AgentType,
+    programs: &dyn Programs,
+) -> Result<(&'static dyn Adapter, AgentType), SessionError> {
+    crate::agents::find(agent, &programs.installed()).ok_or_else(|| {
+        let all = warren_agents::adapters().iter().map(|agent| agent.agent_type().0);
+        let own = programs.known().into_iter().filter(|it| it.is_agent).map(|it| it.name);
+        let all: Vec<String> = all.chain(own).collect();
         SessionError::Invalid {
             code: ErrorCode::AgentUnknown,
             message: format!("there is no agent `{agent}`"),
@@ -139,8 +146,8 @@ impl SessionManager {
         forked_from: Option<ForkedFrom>,
         first: First,
     ) -> Result<SessionSummary, SessionError> {
-        let adapter = find_adapter(&new.agent_type)?;
-        let new = NewSession { agent_type: adapter.agent_type(), ..new };
+        let (_, agent_type) = find_adapter(&new.agent_type, self.shared.parts.programs.as_ref())?;
+        let new = NewSession { agent_type, ..new };
         accepted(&new.agent_type, new.options.permission_mode.unwrap_or_default(), None)?;
         let env = &self.shared.parts.env;
         let session = env.session_id();

@@ -23,7 +23,9 @@ pub(crate) fn accepted(
     mode: PermissionMode,
     content: Option<&Content>,
 ) -> Result<(), SessionError> {
-    let Some(adapter) = warren_agents::adapter(agent.as_str()) else { return Ok(()) };
+    // What was installed by its package is driven by ACP.
+    let adapter = warren_agents::adapter(agent.as_str()).or_else(|| warren_agents::adapter("acp"));
+    let Some(adapter) = adapter else { return Ok(()) };
     adapter.accepts(mode, content).map_err(|error| SessionError::Invalid {
         code: ErrorCode::BadRequest,
         message: error.to_string(),

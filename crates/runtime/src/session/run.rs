@@ -213,9 +213,9 @@ impl SessionTask {
     async fn start_agent(&self, record: &RunRecord) -> Result<(Agent, Option<Draft>), (ErrorCode, String)> {
         let agent_error = |message: String| (ErrorCode::AgentError, message);
         let ready = self.sandbox.ready().ok_or_else(|| agent_error("the sandbox is gone".to_owned()))?;
-        let adapter =
-            find_adapter(&self.identity).map_err(|failure| (failure.code, failure.full_message()))?;
-        let profile = load_profile(&self.identity, &self.shared)
+        let adapter = find_adapter(&self.identity, &ready.programs)
+            .map_err(|failure| (failure.code, failure.full_message()))?;
+        let profile = load_profile(&self.identity, &self.shared, &ready.programs)
             .await
             .map_err(|failure| (failure.code, failure.full_message()))?;
         let own = self.session_options().await.map_err(|error| agent_error(chain(&error)))?;

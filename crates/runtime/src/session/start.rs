@@ -176,10 +176,10 @@ pub(super) async fn start(
     head: Head,
 ) -> Result<Started, StartFailure> {
     let admitted = queued.admitted(&id, &signals).await?;
-    let adapter = find_adapter(&identity)?;
-    let profile = load_profile(&identity, &shared).await?;
-    let mut layout = layout(adapter, &profile, &identity, &shared).await?;
     let installed = shared.parts.programs.installed();
+    let adapter = find_adapter(&identity, &installed)?;
+    let profile = load_profile(&identity, &shared, &installed).await?;
+    let mut layout = layout(adapter, &profile, &identity, &shared).await?;
     let packages = shared.parts.programs.packages();
     instructions::add(&mut layout, &profile, &packages);
     let places = Places::of(&shared.options.directory, identity.session, identity.workspace);
@@ -298,11 +298,17 @@ fn environment(packages: &Packages) -> BTreeMap<String, String> {
     all
 }
 
-pub(super) fn find_adapter(identity: &Identity) -> Result<&'static dyn Adapter, StartFailure> {
-    warren_agents::adapter(identity.agent_type.as_str()).ok_or_else(|| StartFailure {
+pub(super) fn find_adapter(
+    identity: &Identity,
+    programs: &[Program],
+) -> Result<&'static dyn Adapter, StartFailure> {
+    let found = crate::agents::find(&identity.agent_type, programs);
+    found.map(|(adapter, _)| adapter).ok_or_else(|| StartFailure {
         code: ErrorCode::AgentUnknown,
-        message: format!("there is no agent `{}`", identity.agent_type),
-        hint: Some("`warren doctor` lists the agents that were found".to_owned()),
+        message: format!("the agent `{}` is not installed", identity.agent_type),
+        hint: Some(
+            "`warren agents list` lists the agents; one of npm is installed again by its package".to_owned(),
+        ),
     })
 }
 
@@ -322,7 +328,11 @@ pub(super) async fn session_options(identity: &Identity, shared: &Shared) -> Res
 
 /// The profile the session was created with, in its current form; an empty one if it was removed. A profile of the same name
 /// with another owner never takes its place.
-pub(super) async fn load_profile(identity: &Identity, shared: &Shared) -> Result<AgentProfile, StartFailure> {
+pub(super) async fn load_profile(
+    identity: &Identity,
+    shared: &Shared,
+    programs: &[Program],
+) -> Result<AgentProfile, StartFailure> {
     let ProfileRef { owner, id } = &identity.profile;
     let project = owner.project(identity.project);
     let found = shared.parts.store.profiles.profile(&identity.partition, project, id).await;
@@ -330,6 +340,16 @@ pub(super) async fn load_profile(identity: &Identity, shared: &Shared) -> Result
     let mut profile = found.unwrap_or_else(|| AgentProfile::empty(id.clone()));
     // What the operator grants to all sessions needs no word in their profiles.
     profile.provider_tools |= shared.options.provider_tools;
+    crate::agents::add_recipe(&mut profile, &identity.agent_type, programs).map_err(|missing| {
+        StartFailure {
+            code: ErrorCode::AgentError,
+            message: format!(
+                "the agent `{}` needs the environment variable `{missing}`",
+                identity.agent_type
+            ),
+            hint: Some(format!("set it in the profile `{id}`: its field is `environmentVariables`")),
+        }
+    })?;
     Ok(profile)
 }
 

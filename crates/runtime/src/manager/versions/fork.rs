@@ -7,7 +7,9 @@ use std::{
 
 use bytes::Bytes;
 use warren_agents::{Adapter, TranscriptName};
-use warren_domain::{BlobHash, Event, ForkedFrom, RunOptions, Seq, SessionId, VersionCause, unspill};
+use warren_domain::{
+    AgentType, BlobHash, Event, ForkedFrom, RunOptions, Seq, SessionId, VersionCause, unspill,
+};
 use warren_store::{SessionRecord, VersionRecord};
 
 use super::files::tree_of;
@@ -41,10 +43,11 @@ impl SessionManager {
         let contents = self.contents(&source, &version).await?;
         // The new session keeps them once more, behind the same gate.
         drop(gate);
-        let adapter = find_adapter(fork.agent_type.as_ref().unwrap_or(&source.agent_type))?;
-        let is_same_agent = adapter.agent_type() == source.agent_type;
+        let wanted = fork.agent_type.as_ref().unwrap_or(&source.agent_type);
+        let (adapter, agent) = find_adapter(wanted, self.shared.parts.programs.as_ref())?;
+        let is_same_agent = agent == source.agent_type;
         let from = ForkedFrom { session_id: fork.session, version: version.version };
-        let (new, mut loss) = new_session(&source, &fork, adapter)?;
+        let (new, mut loss) = new_session(&source, &fork, &agent)?;
         loss.extend(self.left_behind(&fork, &version).await?);
         // All of it is looked at before anything is made.
         let (blocks, n_cut) = self.blocks_at(&source, &version).await?;
@@ -176,7 +179,7 @@ fn not_copied(error: io::Error) -> SessionError {
 fn new_session(
     source: &SessionRecord,
     fork: &Fork,
-    adapter: &dyn Adapter,
+    agent: &AgentType,
 ) -> Result<(NewSession, Vec<String>), SessionError> {
     let mut options: RunOptions = if source.options.is_null() {
         RunOptions::default()
@@ -185,10 +188,9 @@ fn new_session(
             .map_err(|error| SessionError::internal("read the session's options", error))?
     };
     let mut loss = Vec::new();
-    if adapter.agent_type() != source.agent_type {
-        loss.push(forgotten(source, adapter));
+    if *agent != source.agent_type {
+        loss.push(forgotten(source, agent));
         loss.extend(options.model.take().map(|model| {
-            let agent = adapter.agent_type();
             format!(
                 "the model `{model}` was chosen for `{}`: `{agent}` begins with its own",
                 source.agent_type
@@ -200,7 +202,7 @@ fn new_session(
         partition: source.partition.clone(),
         project: source.project_id,
         workspace: None,
-        agent_type: adapter.agent_type(),
+        agent_type: agent.clone(),
         profile: fork.profile.clone().unwrap_or_else(|| source.profile.clone()),
         name,
         metadata: source.metadata.clone(),
@@ -247,10 +249,9 @@ fn adopted(
     (files, state)
 }
 
-fn forgotten(source: &SessionRecord, adapter: &dyn Adapter) -> String {
+fn forgotten(source: &SessionRecord, agent: &AgentType) -> String {
     format!(
-        "`{}` cannot read what `{}` remembers: the conversation is shown, but the new agent begins without it and knows only the files",
-        adapter.agent_type(),
+        "`{agent}` cannot read what `{}` remembers: the conversation is shown, but the new agent begins without it and knows only the files",
         source.agent_type
     )
 }
