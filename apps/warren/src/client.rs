@@ -6,6 +6,7 @@ mod sse;
 
 use std::time::Duration;
 
+use futures::{Stream, TryStreamExt as _};
 use reqwest::{Method, RequestBuilder, Response, header};
 use serde::{Serialize, de::DeserializeOwned};
 use warren_domain::{RunId, Seq, SessionId};
@@ -59,6 +60,10 @@ impl Client {
         let mut http = reqwest::Client::builder().connect_timeout(Duration::from_secs(5));
         if is_loopback(url) {
             http = http.no_proxy();
+            if url.starts_with("http://") {
+                // Reading all certificates of the machine would take most of the start of a command, and none is needed.
+                http = http.tls_certs_only([]);
+            }
         }
         let http = http.build().map_err(|source| CallError::Setup { source })?;
         Ok(Self { http, url: url.trim_end_matches('/').to_owned(), token })
@@ -168,6 +173,15 @@ impl Client {
     pub(crate) async fn bytes(&self, path: &str) -> Result<bytes::Bytes, CallError> {
         let response = self.call(self.request(Method::GET, path)).await?;
         response.bytes().await.map_err(|source| self.unreachable(source))
+    }
+
+    /// Reads bytes of any kind piece by piece, as they come.
+    pub(crate) async fn pieces(
+        &self,
+        path: &str,
+    ) -> Result<impl Stream<Item = Result<bytes::Bytes, CallError>>, CallError> {
+        let response = self.call(self.request(Method::GET, path)).await?;
+        Ok(response.bytes_stream().map_err(|source| self.unreachable(source)))
     }
 
     /// Sends bytes of any kind. They may take their time.

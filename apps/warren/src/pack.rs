@@ -5,7 +5,10 @@
 mod tree;
 mod write;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, bail};
 use bytes::Bytes;
@@ -19,7 +22,8 @@ use crate::{
     client::{CallError, Client, is_loopback},
     conversation::Form,
     render::one_line,
-    report::Advised,
+    report::{Advised, Interrupted},
+    signals::Signals,
 };
 use tree::Found;
 
@@ -56,8 +60,18 @@ impl Packing {
             bail!(Advised::new(format!("`{shown}` is not a directory"), "name the directory to work in"));
         }
         let at = root.clone();
-        let found = tokio::task::spawn_blocking(move || tree::look(&at, &self)).await?;
+        let looking = tokio::task::spawn_blocking(move || tree::look(&at, &self));
+        let found = unless_interrupted(async { Ok(looking.await?) }).await?;
         Ok(Packed { root, found })
+    }
+}
+
+/// Ends early when the user stops the command.
+async fn unless_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut signals = Signals::catch()?;
+    tokio::select! {
+        done = work => done,
+        () = signals.next() => Err(Interrupted("nothing was imported").into()),
     }
 }
 
@@ -66,13 +80,7 @@ impl Packed {
     pub(crate) async fn send(self, client: &Client, session: SessionId, form: Form) -> Result<()> {
         let bar = bar(&self.root, self.found.bytes, form);
         let left_out = self.found.left_out.clone();
-        let imported = tokio::select! {
-            imported = self.upload(client, session, bar.clone()) => imported,
-            interrupted = tokio::signal::ctrl_c() => {
-                interrupted?;
-                bail!("interrupted: nothing was imported")
-            }
-        };
+        let imported = unless_interrupted(self.upload(client, session, bar.clone())).await;
         bar.finish_and_clear();
         let imported = imported?;
         if form == Form::Text {
@@ -86,13 +94,16 @@ impl Packed {
         let (pieces, waiting) = mpsc::channel::<Bytes>(WAITING);
         // On this machine compression only costs time.
         let compression = if is_loopback(client.url()) { None } else { Some(flate2::Compression::fast()) };
-        let shown = bar.clone();
+        let (shown, sending) = (bar.clone(), bar);
         let packing = tokio::task::spawn_blocking(move || {
             write::write(&self.root, &self.found, pieces, compression, &shown)
         });
-        let body = stream::unfold(waiting, |mut waiting| async move {
-            let piece = waiting.recv().await?;
-            Some((Ok::<_, std::io::Error>(piece), waiting))
+        let body = stream::unfold((waiting, sending), |(mut waiting, sending)| async move {
+            let Some(piece) = waiting.recv().await else {
+                show_saving(&sending);
+                return None;
+            };
+            Some((Ok::<_, std::io::Error>(piece), (waiting, sending)))
         });
         let path = format!("/api/sessions/{session}/fs/import");
         let answer = client.post_stream(&path, reqwest::Body::wrap_stream(body)).await;
@@ -104,7 +115,7 @@ impl Packed {
                 Err(error).context("failed to read the directory")
             }
             (Err(error), _) => Err(error.into()),
-            (Ok(_), Err(error)) => Err(error).context("the server answered before all was sent"),
+            (Ok(_), Err(error)) => Err(error).context("the server answered before the upload was complete"),
         }
     }
 }
@@ -112,10 +123,10 @@ impl Packed {
 /// What was left out, by whom and why.
 fn tell(imported: &VersionDetail, left_out: Vec<(String, &'static str)>) {
     let here = left_out.into_iter().map(|(path, why)| (path, why.to_owned()));
-    let excluded = imported.excluded.iter().map(|path| (path.clone(), "no version keeps it".to_owned()));
+    let excluded = imported.excluded.iter().map(|path| (path.clone(), "excluded from versions".to_owned()));
     let skipped = imported.skipped.iter().map(|skipped| {
         let why = match skipped.why.as_str() {
-            "link_out" => "a link that leads out of the directory",
+            "link_out" => "a link that points outside the directory",
             "special" => "a device, pipe or socket",
             other => other,
         };
@@ -128,6 +139,15 @@ fn tell(imported: &VersionDetail, left_out: Vec<(String, &'static str)>) {
     if all.len() > N_LISTED {
         eprintln!("left out: {} more", all.len() - N_LISTED);
     }
+}
+
+/// All is sent. The server takes its time to unpack and keep it, and a full bar that stands still would say nothing of that.
+fn show_saving(bar: &ProgressBar) {
+    if let Ok(style) = ProgressStyle::with_template("{prefix:.bold} {spinner} {msg} {elapsed:.dim}") {
+        bar.set_style(style);
+    }
+    bar.set_message("saving the files as a version");
+    bar.enable_steady_tick(Duration::from_millis(100));
 }
 
 fn bar(root: &Path, bytes: u64, form: Form) -> ProgressBar {

@@ -38,10 +38,19 @@ impl From<Outcome> for ExitCode {
     }
 }
 
+/// The user stopped the command. The text says what came of it.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted: {0}")]
+pub(crate) struct Interrupted(pub(crate) &'static str);
+
 /// Prints an error and its hint, and returns the outcome of the command.
 pub(crate) fn report(error: &anyhow::Error, invocation: &Invocation) -> Outcome {
     if error.chain().filter_map(|cause| cause.downcast_ref()).any(OutputError::is_reader_gone) {
         return Outcome::Done;
+    }
+    if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
+        eprintln!("{interrupted}");
+        return Outcome::Interrupted;
     }
     eprintln!("error: {error:#}");
     if let Some(hint) = hint(error) {

@@ -3,7 +3,7 @@
 use warren_domain::Partition;
 use warren_tree::{Changes, Entry, Hash, Node, What};
 
-use crate::{Item, ReadTreeError, Snapshots, TreeId, escape};
+use crate::{Item, ItemKind, ReadTreeError, Snapshots, TreeId, escape};
 
 /// How two trees differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -171,6 +171,20 @@ impl Diff {
 }
 
 impl Difference {
+    /// What differs of files and links alone. `None` for a directory that only one side has.
+    #[must_use]
+    pub fn of_files(self) -> Option<Self> {
+        let is_file = |item: &Item| item.kind != ItemKind::Directory;
+        let (before, after) = (self.before.filter(is_file), self.after.filter(is_file));
+        let change = match (&before, &after) {
+            (None, None) => return None,
+            (None, Some(_)) => Change::Added,
+            (Some(_), None) => Change::Removed,
+            (Some(_), Some(_)) => Change::Changed,
+        };
+        Some(Self { path: self.path, change, before, after })
+    }
+
     /// `None` if nothing differs but times, or the mode of a directory.
     fn of(path: &str, before: Option<&Entry>, after: Option<&Entry>) -> Option<Self> {
         let change = match (before.map(|it| (&it.what, it.mode)), after.map(|it| (&it.what, it.mode))) {

@@ -87,7 +87,7 @@ fn is_left_out(entry: &DirEntry, packing: &Packing) -> Option<&'static str> {
     let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
     let is_named = |name: &&str| entry.file_name().as_bytes() == name.as_bytes();
     let is_cache = || DEFAULT_EXCLUDES.iter().any(is_named) || is_tagged(entry.path());
-    (is_directory && is_cache()).then_some("no version keeps it")
+    (is_directory && is_cache()).then_some("excluded from versions")
 }
 
 fn is_tagged(directory: &Path) -> bool {

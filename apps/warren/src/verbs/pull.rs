@@ -4,6 +4,7 @@
 //! session ever had: the imported one, or one that an earlier pull brought. Else it is a conflict, and nothing is changed.
 
 mod apply;
+mod fetch;
 mod local;
 mod patch;
 mod plan;
@@ -14,7 +15,9 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 use warren_domain::{SessionId, Version};
 use warren_snapshots::unescape;
-use warren_wire::{PathChange, TreeChange, TreeEntry, VersionChanges, VersionPage, VersionPlace};
+use warren_wire::{
+    PathChange, SessionPage, TreeChange, TreeEntry, VersionChanges, VersionPage, VersionPlace,
+};
 
 use super::{files::query, versions::version};
 use crate::{
@@ -22,7 +25,7 @@ use crate::{
     client::{CallError, Client},
     connect::with_server,
     invocation::{Invocation, quoted},
-    lookup::find,
+    lookup::{find, list_path},
     render::one_line,
     report::{Advised, Outcome},
     setting::Setting,
@@ -51,12 +54,17 @@ async fn act(
         Some(named) => version(named)?,
         None => page.head.version,
     };
-    if args.version.is_none() && page.head.dirty {
-        let save = invocation.command(&["snapshot", &session.to_string()]);
-        eprintln!("There are changes since v{to}; `{save}` saves them as a version first.");
+    if args.version.is_none() {
+        if is_running(client, session).await? {
+            eprintln!("A run is active; pulling v{to}, the last saved version.");
+        } else if page.head.dirty {
+            let save = invocation.command(&["snapshot", &session.to_string()]);
+            eprintln!("There are changes since v{to}; `{save}` saves them as a version first.");
+        }
     }
     let mut changes = Changes::read(client, session, to).await?;
     let in_git = changes.leave_git_out();
+    changes.leave_empty_outputs_out();
     if args.patch {
         patch::print(client, &changes, terminal).await?;
         tell_place(&args.directory);
@@ -68,8 +76,7 @@ async fn act(
     let done = if args.dry_run || !plan.conflicts.is_empty() {
         apply::Done::default()
     } else {
-        terminal.status(Some("fetching files".to_owned()));
-        apply::apply(client, &changes, &root, &plan).await?
+        apply::apply(client, &changes, &root, &plan, terminal).await?
     };
     terminal.status(None);
     tell(args, &changes, &plan, &done, in_git, terminal)
@@ -96,7 +103,7 @@ impl Changes {
         let mut paths = BTreeMap::new();
         for change in all {
             let bytes = unescape(&change.path).filter(|bytes| is_plain(bytes));
-            let bytes = bytes.with_context(|| format!("`{}` is no path", one_line(&change.path)))?;
+            let bytes = bytes.with_context(|| format!("`{}` is not a valid path", one_line(&change.path)))?;
             paths.insert(bytes, change);
         }
         Ok(Self { from: page.from, to: page.to, paths })
@@ -109,6 +116,18 @@ impl Changes {
         before - self.paths.len()
     }
 
+    /// A sandbox makes `outputs/` for its own use: empty, it is no change of the user's files.
+    fn leave_empty_outputs_out(&mut self) {
+        const OUTPUTS: &[u8] = b"outputs";
+        let is_made = |change: &PathChange| {
+            change.before.is_none() && change.after.as_ref().is_some_and(|after| after.kind == "directory")
+        };
+        let is_beneath = |path: &Vec<u8>| path.starts_with(b"outputs/");
+        if self.paths.get(OUTPUTS).is_some_and(is_made) && !self.paths.keys().any(is_beneath) {
+            self.paths.remove(OUTPUTS);
+        }
+    }
+
     /// The content of a file as it was, or as it is.
     async fn content(
         &self,
@@ -116,10 +135,19 @@ impl Changes {
         place: &VersionPlace,
         entry: &TreeEntry,
     ) -> Result<bytes::Bytes, CallError> {
-        let VersionPlace { session_id, version, .. } = place;
-        let path = query(&entry.path);
-        client.bytes(&format!("/api/sessions/{session_id}/versions/{version}/file?path={path}")).await
+        client.bytes(&content_path(place, entry)).await
     }
+}
+
+/// The route of a file's content.
+fn content_path(place: &VersionPlace, entry: &TreeEntry) -> String {
+    let VersionPlace { session_id, version, .. } = place;
+    format!("/api/sessions/{session_id}/versions/{version}/file?path={}", query(&entry.path))
+}
+
+async fn is_running(client: &Client, session: SessionId) -> Result<bool, CallError> {
+    let page: SessionPage = client.get(&list_path(1, Some(&session.to_string()), None)).await?;
+    Ok(page.sessions.iter().any(|it| it.session_id == session && it.active_run_id.is_some()))
 }
 
 /// Whether a path leads nowhere but beneath a directory.
@@ -142,6 +170,8 @@ struct Report<'a> {
     changes: Vec<Listed<'a>>,
     conflicts: Vec<&'a str>,
     left_out: Vec<&'a str>,
+    /// Directories that the version does not have, and that hold other files.
+    kept: &'a [String],
     /// How many changes in `.git` stay in the session.
     in_git: usize,
 }
@@ -160,7 +190,8 @@ fn tell(
     in_git: usize,
     terminal: &mut Terminal,
 ) -> Result<()> {
-    let files = plan.files(changes);
+    let is_refused = !plan.conflicts.is_empty() && !args.dry_run;
+    let files = if is_refused { Vec::new() } else { plan.files(changes) };
     let paths = |all: &'_ [Vec<u8>]| -> Vec<&str> {
         all.iter().filter_map(|path| changes.paths.get(path)).map(|change| change.path.as_str()).collect()
     };
@@ -175,11 +206,12 @@ fn tell(
             changes: listed.collect(),
             conflicts: conflicts.clone(),
             left_out,
+            kept: &done.kept,
             in_git,
         };
         terminal.line(&serde_json::to_string(&report)?)?;
     } else {
-        for change in files.iter().filter(|_| conflicts.is_empty() || args.dry_run) {
+        for change in &files {
             let mark = match change.change {
                 TreeChange::Added => "A",
                 TreeChange::Changed => "M",
@@ -188,10 +220,10 @@ fn tell(
             terminal.line(&format!("{mark} {}", one_line(&change.path)))?;
         }
         for path in left_out {
-            eprintln!("left out: {} (a link that leads out of the directory)", one_line(path));
+            eprintln!("left out: {} (a link that points outside the directory)", one_line(path));
         }
         for path in &done.kept {
-            eprintln!("kept: {} (other files are in it)", one_line(path));
+            eprintln!("kept: {} (it holds other files)", one_line(path));
         }
         if in_git > 0 {
             eprintln!("left out: {in_git} changes in .git, which stay in the session");
@@ -219,7 +251,9 @@ fn tell_place(directory: &Path) {
         && inside != Path::new("")
     {
         let inside = quoted(&inside.to_string_lossy());
-        eprintln!("The repository begins further up: apply the patch with `git apply --directory={inside}`.");
+        eprintln!(
+            "This is a subdirectory of a repository: apply the patch with `git apply --directory={inside}`."
+        );
     }
 }
 
@@ -229,7 +263,7 @@ fn conflict(session: &str, paths: &[&str]) -> anyhow::Error {
     let more = paths.len().saturating_sub(N_LISTED);
     let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
     let message = format!(
-        "local files differ from what was imported; nothing was changed:\n{}{more}",
+        "local files differ from the imported ones; nothing was changed:\n{}{more}",
         listed.join("\n")
     );
     let session = quoted(session);

@@ -29,6 +29,20 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     builder.into_inner().expect("whole")
 }
 
+/// A tar of files and one link.
+fn tar_with_link(files: &[(&str, &str)], (path, target): (&str, &str)) -> Vec<u8> {
+    let mut whole = tar(files);
+    // Two empty blocks are its end.
+    whole.truncate(whole.len() - 1024);
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Symlink);
+    header.set_size(0);
+    builder.append_link(&mut header, path, target).expect("added");
+    whole.extend(builder.into_inner().expect("whole"));
+    whole
+}
+
 async fn import(client: &TestClient, session: SessionId, archive: Vec<u8>) -> TestAnswer {
     let path = format!("/api/sessions/{session}/fs/import");
     client.send(client.request(Method::POST, &path).body(archive)).await
@@ -113,6 +127,14 @@ async fn imported_archive_is_a_version_whose_files_the_next_run_has() {
     assert_eq!(read(&client, session, "src/a.txt").await, json!("one"), "before there is a sandbox");
     let again = import(&client, session, archive).await.expect(StatusCode::OK);
     assert_eq!(again["version"], json!(1), "the same import again is the same version");
+    let with_link = tar_with_link(&[("b.txt", "two")], ("away", "/etc/hostname"));
+    let unchanged = import(&client, session, with_link).await.expect(StatusCode::OK);
+    assert_eq!(unchanged["version"], json!(1));
+    assert_eq!(
+        unchanged["skipped"],
+        json!([{"path": "away", "why": "link_out"}]),
+        "told, if nothing changes too"
+    );
     let events = client.run(session, "run: cat src/a.txt b.txt && echo three > c.txt").await;
     assert!(said(&events).contains("onetwo"), "{}", said(&events));
 
@@ -189,8 +211,8 @@ async fn directory_goes_in_is_edited_and_git_shows_exactly_the_edit() {
     let told = succeeded(&run);
     assert!(told.contains("done-editing"), "{told}{}", text(&run.stderr));
     let warned = text(&run.stderr);
-    assert!(warned.contains("left out: node_modules (no version keeps it)"), "{warned}");
-    assert!(warned.contains("left out: away (a link that leads out of the directory)"), "{warned}");
+    assert!(warned.contains("left out: node_modules (excluded from versions)"), "{warned}");
+    assert!(warned.contains("left out: away (a link that points outside the directory)"), "{warned}");
 
     let patch = server.command(&["pull", "trip", "--patch"]).output().await.expect("the command ends");
     succeeded(&patch);
@@ -246,7 +268,7 @@ async fn local_change_is_a_conflict_and_nothing_is_written_and_a_pulled_file_is_
     fs::write(local.path().join("kept/mine"), "m").expect("written");
     let pulled = output(&server, &["pull", "c", &directory]).await;
     assert_eq!(succeeded(&pulled), "A both.txt/in\nD kept/k\nM src/main.py\n");
-    assert!(text(&pulled.stderr).contains("kept: kept (other files are in it)"), "{}", text(&pulled.stderr));
+    assert!(text(&pulled.stderr).contains("kept: kept (it holds other files)"), "{}", text(&pulled.stderr));
     assert_eq!(fs::read_to_string(local.path().join("both.txt/in")).expect("a file"), "i\n");
     assert_eq!(fs::read_to_string(local.path().join("kept/mine")).expect("mine is kept"), "m");
 
@@ -258,6 +280,43 @@ async fn local_change_is_a_conflict_and_nothing_is_written_and_a_pulled_file_is_
     let refused = output(&server, &["pull", "c", &directory]).await;
     assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
     assert_eq!(fs::read_to_string(elsewhere.path().join("deep/old.txt")).expect("a file"), "old\n");
+}
+
+#[tokio::test]
+async fn pull_of_an_older_version_replaces_what_a_newer_pull_brought() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let local = repository();
+    let directory = local.path().to_str().expect("text").to_owned();
+    let first = "run: echo 'print(2)' > src/main.py && echo two > two.txt";
+    succeeded(&output(&server, &["run", "--workspace", &directory, "--name", "steps", first]).await);
+    let second =
+        "run: echo 'print(3)' > src/main.py && rm two.txt src/deep/old.txt && echo three > three.txt";
+    succeeded(&output(&server, &["run", "--session", "steps", second]).await);
+    let pulled = succeeded(&output(&server, &["pull", "steps", &directory]).await);
+    assert_eq!(pulled, "D src/deep/old.txt\nM src/main.py\nA three.txt\n");
+    assert!(!local.path().join("outputs").exists(), "the sandbox's empty directory stays there");
+    let older = succeeded(&output(&server, &["pull", "steps", &directory, "--version", "v2"]).await);
+    assert_eq!(older, "A src/deep/old.txt\nM src/main.py\nD three.txt\nA two.txt\n");
+    assert_eq!(git(local.path(), &["status", "--porcelain"]), " M src/main.py\n?? two.txt\n");
+
+    // A file that was changed since is nobody's to replace, and nothing is said to be changed.
+    fs::write(local.path().join("src/main.py"), "print('mine')\n").expect("written");
+    let refused = output(&server, &["pull", "steps", &directory, "--json"]).await;
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+    let told: Value = serde_json::from_slice(&refused.stdout).expect("JSON");
+    assert_eq!((&told["changes"], &told["conflicts"]), (&json!([]), &json!(["src/main.py"])));
+
+    let page = client.get("/api/sessions?q=steps").await.expect(StatusCode::OK);
+    let session = page["sessions"][0]["sessionId"].as_str().expect("an id").parse().expect("an id");
+    let (run, seq) = client.message_send(session, "count to 100000").await;
+    let mut events = client.events(session, seq).await;
+    events.until(|event| event.kind() == "text_delta").await;
+    let during = output(&server, &["pull", "steps", &directory, "--dry-run"]).await;
+    let said = text(&during.stderr);
+    assert!(said.contains("A run is active; pulling v3, the last saved version."), "{said}");
+    client.post(&format!("/api/sessions/{session}/interrupt"), &json!({})).await.expect(StatusCode::ACCEPTED);
+    events.until(|event| event.ends_run(run)).await;
 }
 
 #[tokio::test]

@@ -135,3 +135,55 @@ async fn a_server_that_was_named_is_not_replaced() {
     };
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[tokio::test]
+async fn interrupted_import_deletes_its_session_and_exits_with_130() {
+    let mut server = TestServer::start().await;
+    server.stop().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let local = tempfile::tempdir().expect("a directory");
+    fs::write(local.path().join("a.txt"), "a").expect("written");
+    let directory = local.path().to_str().expect("text");
+    let mut command = server.command(&["run", "hello", "--workspace", directory, "--server", &url]);
+    let child = command.stderr(std::process::Stdio::piped()).spawn().expect("started");
+    let pid = child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed())).expect("it runs");
+    let mut asked = Vec::new();
+    let serving = async {
+        loop {
+            let (mut stream, _) = listener.accept().await.expect("a connection");
+            while let Some(request) = head(&mut stream).await {
+                let line = request.lines().next().unwrap_or_default().to_owned();
+                let path = line.trim_end_matches(" HTTP/1.1").to_owned();
+                match path.as_str() {
+                    "GET /health" => answer(&mut stream, "200 OK", &health().to_string()).await,
+                    "POST /api/sessions" => answer(&mut stream, "201 Created", &created().to_string()).await,
+                    path if path.ends_with("/fs/import") => {
+                        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+                        break;
+                    }
+                    _ => answer(&mut stream, "200 OK", "{}").await,
+                }
+                asked.push(path);
+            }
+        }
+    };
+    let output = tokio::select! {
+        () = serving => unreachable!("it serves for ever"),
+        output = child.wait_with_output() => output.expect("the command ends"),
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.ends_with("interrupted: nothing was imported\n"), "{said}");
+    assert!(asked.contains(&format!("DELETE /api/sessions/{SESSION}")), "{asked:?}");
+}
+
+const SESSION: &str = "0199aaaa-0000-7000-8000-000000000001";
+
+fn created() -> Value {
+    json!({
+        "sessionId": SESSION, "type": "builtin", "agentProfileReference": "default", "createdAt": 0,
+        "lastActivity": 0, "options": {}, "projectId": SESSION, "workspaceId": SESSION, "version": 0, "lastSeq": 0,
+        "runtime": {"isLoaded": false},
+    })
+}

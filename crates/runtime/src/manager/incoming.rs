@@ -47,9 +47,11 @@ impl SessionManager {
         let _place =
             PLACES.acquire().await.map_err(|error| SessionError::internal("wait for a turn", error))?;
         let incoming = self.unpack(&partition, archive).await?;
+        // Of this archive, also if it changes nothing and the version is that of an earlier one.
+        let (excluded, skipped) = (incoming.excluded.clone(), incoming.skipped.clone());
         let import = |reply| Request::Errand(Errand::Import(Box::new(incoming), reply));
         let made = self.ask(session, import).await?;
-        self.version_get(session, made).await
+        Ok(VersionRecord { excluded, skipped, ..self.version_get(session, made).await? })
     }
 
     async fn refuse_while_busy(&self, session: SessionId) -> Result<(), SessionError> {

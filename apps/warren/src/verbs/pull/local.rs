@@ -11,8 +11,8 @@ use std::{
 use anyhow::{Context as _, Result};
 use rustix::{
     fs::{
-        AtFlags, FileType, Mode, OFlags, ResolveFlags, fchmod, mkdirat, open, openat2, readlinkat, renameat,
-        statat, symlinkat, unlinkat,
+        AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, chmodat, linkat, mkdirat, open,
+        openat2, readlinkat, renameat, renameat_with, statat, unlinkat,
     },
     io::Errno,
 };
@@ -115,6 +115,37 @@ impl Root {
         Ok(unlinkat(&parent, name, AtFlags::empty())?)
     }
 
+    /// Moves a file or link out of the directory.
+    pub(super) fn move_away(&self, path: &[u8], to: &Path) -> io::Result<()> {
+        let (parent, name) = self.parent(path)?;
+        Ok(renameat(&parent, name, CWD, to)?)
+    }
+
+    /// Puts a file or link into its place, at once. What was there is gone.
+    pub(super) fn put(&self, path: &[u8], staged: &Path) -> io::Result<()> {
+        let (parent, name) = self.parent(path)?;
+        Ok(renameat(CWD, staged, &parent, name)?)
+    }
+
+    /// Puts a file or link into its place, at once. What was there is at `staged` or, where the file system cannot
+    /// exchange files, at `spare`: says where.
+    pub(super) fn exchange<'a>(
+        &self,
+        path: &[u8],
+        staged: &'a Path,
+        spare: &'a Path,
+    ) -> io::Result<&'a Path> {
+        let (parent, name) = self.parent(path)?;
+        match renameat_with(CWD, staged, &parent, name, RenameFlags::EXCHANGE) {
+            Ok(()) => return Ok(staged),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        linkat(&parent, name, CWD, spare, AtFlags::empty())?;
+        renameat(CWD, staged, &parent, name)?;
+        Ok(spare)
+    }
+
     /// Says whether it is gone: one with other files in it stays.
     pub(super) fn remove_directory(&self, path: &[u8]) -> io::Result<bool> {
         let parent = match self.parent(path) {
@@ -128,35 +159,31 @@ impl Root {
         }
     }
 
-    /// Makes a directory and those above it.
-    pub(super) fn make_directory(&self, path: &[u8]) -> io::Result<OwnedFd> {
-        let mut directory = openat2(&self.fd, ".", DIRECTORY, Mode::empty(), BENEATH)?;
-        for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
-            match mkdirat(&directory, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
+    /// Makes a directory and those above it. Notes those that were not there.
+    pub(super) fn make_directory(&self, path: &[u8], made: &mut Vec<Vec<u8>>) -> io::Result<()> {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        for end in ends.chain([path.len()]).filter(|end| *end > 0) {
+            let (parent, name) = self.parent(&path[..end])?;
+            match mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
+                Ok(()) => made.push(path[..end].to_vec()),
+                Err(Errno::EXIST) => drop(openat2(&parent, name, DIRECTORY, Mode::empty(), BENEATH)?),
                 Err(errno) => return Err(errno.into()),
             }
-            directory = openat2(&directory, name, DIRECTORY, Mode::empty(), BENEATH)?;
         }
-        Ok(directory)
+        Ok(())
     }
 
-    /// Puts a whole file into its place, at once.
-    pub(super) fn put(&self, path: &[u8], staged: &Path, mode: Option<u32>) -> io::Result<()> {
-        let (above, name) = split(path);
-        let parent = self.make_directory(above)?;
-        if let Some(mode) = mode {
-            fchmod(File::open(staged)?, Mode::from_raw_mode(mode))?;
-        }
-        Ok(renameat(rustix::fs::CWD, staged, &parent, name)?)
+    /// The mode of a directory.
+    pub(super) fn directory_mode(&self, path: &[u8]) -> io::Result<u32> {
+        let (parent, name) = self.parent(path)?;
+        Ok(statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode & 0o7777)
     }
 
-    /// Puts a link into its place, at once.
-    pub(super) fn put_link(&self, path: &[u8], target: &[u8], staged: &Path) -> io::Result<()> {
-        symlinkat(target, rustix::fs::CWD, staged)?;
-        let (above, name) = split(path);
-        let parent = self.make_directory(above)?;
-        Ok(renameat(rustix::fs::CWD, staged, &parent, name)?)
+    /// Makes a directory that was removed once more.
+    pub(super) fn make_directory_as(&self, path: &[u8], mode: u32) -> io::Result<()> {
+        let (parent, name) = self.parent(path)?;
+        mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
+        Ok(chmodat(&parent, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
     }
 
     fn parent<'a>(&self, path: &'a [u8]) -> Result<(OwnedFd, &'a OsStr), Errno> {
@@ -166,7 +193,8 @@ impl Root {
     }
 }
 
-fn split(path: &[u8]) -> (&[u8], &OsStr) {
+/// What is above a path, and its last name.
+pub(super) fn split(path: &[u8]) -> (&[u8], &OsStr) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&path[..at], OsStr::from_bytes(&path[at + 1..])),
         None => (b"", OsStr::from_bytes(path)),

@@ -42,7 +42,7 @@ pub(super) async fn print(client: &Client, changes: &Changes, terminal: &mut Ter
     terminal.status(None);
     for (path, change) in &changes.paths {
         if change.after.as_ref().is_some_and(|after| leads_out(path, after)) {
-            eprintln!("left out: {} (a link that leads out of the directory)", one_line(&change.path));
+            eprintln!("left out: {} (a link that points outside the directory)", one_line(&change.path));
             continue;
         }
         let before = side(client, changes, &changes.from, change.before.as_ref()).await?;

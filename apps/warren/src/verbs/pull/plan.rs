@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
+use futures::{StreamExt as _, stream};
 use warren_domain::Version;
 use warren_snapshots::{hash_content, unescape};
 use warren_wire::{PathChange, TreeChange, TreeEntry, VersionPage, VersionPlace};
 
 use super::{
-    Changes, is_git,
+    Changes, content_path,
+    fetch::N_AT_ONCE,
+    is_git,
     local::{Local, Root},
 };
 use crate::{
@@ -16,7 +19,7 @@ use crate::{
     render::one_line,
 };
 
-/// Versions between base and target whose files count as the session's own.
+/// Newest versions, and versions before the target, whose files count as the session's own.
 const N_BETWEEN: u32 = 100;
 
 /// A file shorter than a page has no holes, and its hash is that of its bytes.
@@ -106,7 +109,8 @@ impl Plan {
         Ok(())
     }
 
-    /// What an earlier pull brought, and the session has given up since, is given up here too.
+    /// What an earlier pull brought, and the target does not have, is given up here too. What the target has in its place is
+    /// only known if both are compared with the same import.
     async fn take_back_pulled(
         &mut self,
         client: &Client,
@@ -114,6 +118,9 @@ impl Plan {
         earlier: &Changes,
         root: &Root,
     ) -> Result<()> {
+        if earlier.from != changes.from {
+            return Ok(());
+        }
         for (path, change) in earlier.paths.iter().filter(|(path, _)| !is_git(path)) {
             if changes.paths.contains_key(path) {
                 continue;
@@ -138,16 +145,28 @@ impl Plan {
     }
 }
 
-/// What versions between the base and the target had, newest first: an earlier pull may have brought it.
+/// What other versions since an import had, newest first: an earlier pull may have brought it. Older and newer ones than the
+/// target: who pulls v3 and then v1 has files of v3.
 async fn earlier(client: &Client, changes: &Changes) -> Result<Vec<Changes>> {
     let VersionPlace { session_id, version, .. } = changes.to;
-    let path = format!("/api/sessions/{session_id}/versions?limit={N_BETWEEN}&cursor={version}");
-    let page: VersionPage = client.get(&path).await?;
+    let list = async |cursor: &str| -> Result<VersionPage, CallError> {
+        client.get(&format!("/api/sessions/{session_id}/versions?limit={N_BETWEEN}{cursor}")).await
+    };
+    let newest = list("").await?;
+    let mut items = newest.versions;
+    if items.iter().all(|item| item.version >= version) {
+        items.extend(list(&format!("&cursor={version}")).await?.versions);
+    }
     let is_after_base =
         |version: Version| changes.from.session_id != session_id || version > changes.from.version;
+    let wanted = items
+        .into_iter()
+        .filter(|it| !it.expired && it.version != version && is_after_base(it.version))
+        .map(|it| Changes::read(client, session_id, it.version));
+    let read: Vec<Result<Changes>> = stream::iter(wanted).buffered(N_AT_ONCE).collect().await;
     let mut found = Vec::new();
-    for item in page.versions.into_iter().filter(|it| !it.expired && is_after_base(it.version)) {
-        match Changes::read(client, session_id, item.version).await {
+    for earlier in read {
+        match earlier {
             Ok(earlier) => found.push(earlier),
             // Its files are not kept any more.
             Err(error) if matches!(error.downcast_ref(), Some(CallError::Refused(_))) => {}
@@ -193,10 +212,7 @@ impl Look<'_> {
         if entry.size_bytes < PAGE {
             return Ok(false);
         }
-        let VersionPlace { session_id, version, .. } = place;
-        let path = super::query(&entry.path);
-        let kept = format!("/api/sessions/{session_id}/versions/{version}/file?path={path}");
-        Ok(self.client.bytes(&kept).await? == content)
+        Ok(self.client.bytes(&content_path(place, entry)).await? == content)
     }
 }
 

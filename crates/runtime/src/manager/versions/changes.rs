@@ -1,6 +1,7 @@
 //! What became of imported files: every path of the workspace that differs, to bring it back to where it came from.
 
-use warren_domain::{SessionId, Version, VersionCause};
+use warren_domain::{Partition, SessionId, Version, VersionCause};
+use warren_snapshots::Difference;
 use warren_store::VersionRecord;
 
 use super::files::{entry, tree_of};
@@ -29,16 +30,26 @@ impl SessionManager {
             None => self.imported(session, version).await?,
         };
         let partition = self.record(session).await?.partition;
-        let (before, after) = (tree_of(&from)?, tree_of(&to)?);
-        let found = self.shared.parts.snapshots.changes(&partition, before, after).await;
         let beneath = format!("{WORKSPACE_ROOT}/");
-        let found = found.map_err(not_read)?.into_iter().filter(|found| found.path.starts_with(&beneath));
+        let found = self.differences(&partition, &from, &to).await?.into_iter();
+        let found = found.filter(|found| found.path.starts_with(&beneath));
         let changes = found.map(|found| PathChange {
             path: outward(&found.path),
             before: found.before.as_ref().map(entry),
             after: found.after.as_ref().map(entry),
         });
         Ok(VersionChanges { from, to, changes: changes.collect() })
+    }
+
+    /// Everything that two versions do not have alike, directories too, by path: what `…/changes` and `…/diff` both show.
+    pub(super) async fn differences(
+        &self,
+        partition: &Partition,
+        from: &VersionRecord,
+        to: &VersionRecord,
+    ) -> Result<Vec<Difference>, SessionError> {
+        let (before, after) = (tree_of(from)?, tree_of(to)?);
+        self.shared.parts.snapshots.changes(partition, before, after).await.map_err(not_read)
     }
 
     /// The version that has the files as they were imported last, seen from `version`: of this session, or of the one it was

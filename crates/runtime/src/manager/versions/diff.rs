@@ -82,8 +82,8 @@ impl SessionManager {
     ) -> Result<VersionDiff, SessionError> {
         let partition = self.record(session).await?.partition;
         let trees = (tree_of(from)?, tree_of(to)?);
-        let found = self.shared.parts.snapshots.diff(&partition, trees.0, trees.1, usize::MAX).await;
-        let found = found.map_err(not_read)?.differences;
+        let found = self.differences(&partition, from, to).await?;
+        let found: Vec<Difference> = found.into_iter().filter_map(Difference::of_files).collect();
         let peoples = found.iter().filter(|difference| is_peoples(difference)).collect();
         let mut all = chosen(peoples, &wanted.files)?.into_iter().peekable();
         let mut files = Vec::new();
