@@ -13,6 +13,7 @@ use warren_wire::ApprovalAnswer;
 
 use crate::{
     editor::{Editor, Typed},
+    invocation::Invocation,
     render::clean,
     terminal::OutputError,
 };
@@ -180,6 +181,23 @@ impl Person {
         }
         Ok(out.flush()?)
     }
+}
+
+/// The commands that answer a request from another terminal.
+pub(crate) fn commands(request: &ApprovalRequest, invocation: &Invocation) -> Vec<String> {
+    let id = request.approval_id.to_string();
+    let answers: &[&[&str]] = match request.kind {
+        ApprovalKind::Question => &[&["answer", &id, "TEXT"]],
+        ApprovalKind::Permission | ApprovalKind::Egress => &[&["allow", &id], &["deny", &id]],
+    };
+    answers.iter().map(|answer| invocation.command(&[&["approvals"], *answer].concat())).collect()
+}
+
+/// Reports a request that nobody at this terminal can answer.
+pub(crate) fn waiting(request: &ApprovalRequest, invocation: &Invocation) -> String {
+    let title = clean(&request.title);
+    let commands = commands(request, invocation).join("\n  ");
+    format!("A request waits for an answer: {title}\nAnswer it in another terminal:\n  {commands}")
 }
 
 /// Whether lines can be edited here: the keyboard and the screen are a terminal that knows how.

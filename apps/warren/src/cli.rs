@@ -7,13 +7,13 @@ mod sessions;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 pub(crate) use content::{Artifacts, Files, Knowledge, OfProject};
 pub(crate) use conversation::{Attachments, Chat, NewSession, Open, Replay, Run, Stop};
 pub(crate) use machine::{
     Agents, Codegen, Completions, Config, Doctor, Document, Import, InProject, Keys, Login, Man, Models,
-    Profiles, Template, Tokens, Transcript, Up,
+    NpmRecipe, Profiles, Template, Tokens, Transcript, Up,
 };
 pub(crate) use sessions::{Approvals, Diff, Fork, Label, Pull, Restore, Sessions, Snapshot, Versions};
 
@@ -40,6 +40,22 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) verb: Verb,
+}
+
+impl Cli {
+    /// Refuses flags that are of no use to the command.
+    pub(crate) fn checked(self) -> Result<Self, clap::Error> {
+        let (Verb::Up(_), Some(server)) = (&self.verb, &self.global.server) else { return Ok(self) };
+        let address =
+            server.split_once("://").map_or(server.as_str(), |(_, rest)| rest).trim_end_matches('/');
+        let example =
+            if address.parse::<std::net::SocketAddr>().is_ok() { address } else { "127.0.0.1:7777" };
+        let message = format!(
+            "the argument '--server <URL>' cannot be used with 'up': it names a server that is running already\n\n  \
+             tip: to choose the address of the new server, write '--listen {example}'"
+        );
+        Err(Self::command().error(clap::error::ErrorKind::ArgumentConflict, message))
+    }
 }
 
 /// Flags of every command.

@@ -12,7 +12,10 @@ pub(crate) async fn confirm(question: &str, is_confirmed: bool) -> Result<bool> 
         return Ok(true);
     }
     if !io::stdin().is_terminal() {
-        bail!(Advised::new("confirmation is needed and nobody can be asked", "pass `--yes` to go ahead"));
+        bail!(Advised::new(
+            "confirmation is needed, and standard input is not a terminal",
+            "pass `--yes` to confirm"
+        ));
     }
     eprint!("{question} [y/N] ");
     io::stderr().flush().context("failed to write to the terminal")?;

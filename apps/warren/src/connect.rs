@@ -99,7 +99,7 @@ impl Connection {
         server.withdraw();
         sleep(LAST_CALL).await;
         if is_busy(&self.client).await {
-            eprintln!("waiting for other commands that use the same server; Ctrl-C ends it");
+            eprintln!("waiting for other commands that use this server; Ctrl-C stops it");
             tokio::select! {
                 () = until_idle(&self.client) => {}
                 () = signals.next() => {}

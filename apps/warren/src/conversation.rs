@@ -12,7 +12,7 @@ use warren_domain::{
 use warren_wire::{AgentList, MessageAccepted, MessageSend, SessionCreate, SessionListItem, SessionOptions};
 
 use crate::{
-    answers::{Person, Reply},
+    answers::{self, Person, Reply},
     attach::Attached,
     cli::NewSession,
     client::{Client, Entry},
@@ -244,7 +244,7 @@ impl Conversation {
                 seat.terminal.status(renderer.status().filter(|_| form == Form::Text));
             }
             if event.run_id.is_some() {
-                ask(seat, event)?;
+                self.ask(seat, event)?;
             }
             if let Some(outcome) = self.ending(&entry, sent).await? {
                 seat.terminal.status(None);
@@ -254,13 +254,33 @@ impl Conversation {
         }
     }
 
+    /// Asks the person at the terminal what the agent asks. Without one, says on standard error how to answer: whoever reads
+    /// standard output may be a program, and the run waits.
+    fn ask(&self, seat: &mut Seat<'_>, event: &Event) -> Result<()> {
+        match (&event.body, &mut seat.person) {
+            (EventBody::ApprovalRequested(request), Some(person)) => {
+                seat.terminal.status(None);
+                person.ask(request.clone())?;
+            }
+            (EventBody::ApprovalRequested(request), None) => {
+                seat.terminal.status(None);
+                eprintln!("{}", answers::waiting(request, &self.invocation));
+            }
+            (EventBody::ApprovalResolved(resolution), Some(person)) => {
+                person.forget(resolution.approval_id)?
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn look(&self, seat: &Seat<'_>) -> Look {
-        let is_asked = seat.person.is_some();
         Look {
             reader: Reader::Sender,
             paint: seat.terminal.paint(),
             width: seat.terminal.width(),
-            advice: (!is_asked).then(|| self.invocation.clone()),
+            invocation: self.invocation.clone(),
+            shows_answers: false,
         }
     }
 
@@ -341,20 +361,6 @@ async fn reply(person: &mut Option<&mut Person>) -> Result<Reply> {
         Some(person) => Ok(person.reply().await?),
         None => std::future::pending().await,
     }
-}
-
-/// Asks the person at the terminal what the agent asks.
-fn ask(seat: &mut Seat<'_>, event: &Event) -> Result<()> {
-    let Some(person) = &mut seat.person else { return Ok(()) };
-    match &event.body {
-        EventBody::ApprovalRequested(request) => {
-            seat.terminal.status(None);
-            person.ask(request.clone())?;
-        }
-        EventBody::ApprovalResolved(resolution) => person.forget(resolution.approval_id)?,
-        _ => {}
-    }
-    Ok(())
 }
 
 /// Refuses an agent that cannot start, before a session is created for it.

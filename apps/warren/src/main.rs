@@ -17,6 +17,7 @@ mod answerers;
 mod answers;
 mod attach;
 mod client;
+mod complete;
 mod confirm;
 mod connect;
 mod conversation;
@@ -60,7 +61,10 @@ fn main() -> ExitCode {
     if let Some(code) = embed::launcher() {
         return code;
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| suggest::complete(error, &Cli::command()).exit());
+    complete::answer();
+    let cli = Cli::try_parse()
+        .and_then(Cli::checked)
+        .unwrap_or_else(|error| suggest::complete(error, &Cli::command()).exit());
     let environment = Environment::of_process();
     let mut terminal = Terminal::of_process(&environment);
     let Cli { global, verb } = cli;

@@ -13,9 +13,8 @@ mod tools;
 use std::collections::{HashMap, HashSet};
 
 use warren_domain::{
-    ApprovalKind, ApprovalRequest, ApprovalResolution, Block, BlockId, BlockStatus, ConversationId, Event,
-    EventBody, ModelCalled, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted, SystemSubtype,
-    Timestamp,
+    ApprovalRequest, ApprovalResolution, Block, BlockId, BlockStatus, ConversationId, Event, EventBody,
+    ModelCalled, Resolution, SandboxStatus, SessionRuntimeState, SubagentStarted, SystemSubtype, Timestamp,
 };
 
 use files::Files;
@@ -24,7 +23,10 @@ use prose::{Prose, Voice};
 pub(crate) use quantities::{duration, size, usage_line};
 use tools::Tools;
 
-use crate::{answers::rule_text, invocation::Invocation};
+use crate::{
+    answers::{self, rule_text},
+    invocation::Invocation,
+};
 
 /// Who reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +44,10 @@ pub(crate) struct Look {
     pub(crate) paint: Paint,
     /// Columns of the terminal; `None` in a pipe, which gets the text as the agent wrote it.
     pub(crate) width: Option<usize>,
-    /// Makes the commands that answer requests; `None` for readers who are asked in another way.
-    pub(crate) advice: Option<Invocation>,
+    /// Makes commands in hints runnable as printed.
+    pub(crate) invocation: Invocation,
+    /// Whether requests are shown with the commands that answer them; not for readers who are asked in another way.
+    pub(crate) shows_answers: bool,
 }
 
 /// How much of the text that is not drawn yet the status line shows.
@@ -134,7 +138,7 @@ impl Renderer {
             EventBody::SubagentCompleted { status, .. } => self.subagent_completed(event, *status),
             EventBody::ModelCalled(called) => self.model_called(called, depth),
             EventBody::Retrying { attempt, reason, .. } => {
-                self.aside(depth, &format!("trying again (attempt {attempt}): {}", clean(reason)));
+                self.aside(depth, &format!("retrying (attempt {attempt}): {}", clean(reason)));
             }
             EventBody::ApprovalRequested(request) => self.asked(request, depth),
             EventBody::ApprovalResolved(resolution) => self.answered(resolution, depth),
@@ -160,7 +164,7 @@ impl Renderer {
             }
             EventBody::PortOpened { port, preview_url } => {
                 let at = preview_url.as_deref().map(|url| format!(": {}", clean(url))).unwrap_or_default();
-                self.aside(depth, &format!("something listens on port {port}{at}"));
+                self.aside(depth, &format!("a program listens on port {port}{at}"));
             }
             EventBody::ArtifactUpdated { .. }
             | EventBody::ArtifactDeleted { .. }
@@ -356,14 +360,8 @@ impl Renderer {
         // It cannot wait for the end of a sentence: somebody has to answer.
         let title = self.look.paint.bold(&clean(&request.title));
         self.page.line(depth, &format!("{} {title}", self.look.paint.cyan("?")));
-        let id = request.approval_id.to_string();
-        let answers: &[&[&str]] = match request.kind {
-            ApprovalKind::Question => &[&["answer", &id, "TEXT"]],
-            ApprovalKind::Permission | ApprovalKind::Egress => &[&["allow", &id], &["deny", &id]],
-        };
-        if let Some(advice) = &self.look.advice {
-            for answer in answers {
-                let command = advice.command(&[&["approvals"], *answer].concat());
+        if self.look.shows_answers {
+            for command in answers::commands(request, &self.look.invocation) {
                 self.page.line(depth + 1, &self.look.paint.dim(&command));
             }
         }
@@ -390,10 +388,7 @@ impl Renderer {
 
     fn model_called(&mut self, called: &ModelCalled, depth: usize) {
         if called.is_ended_unseen() {
-            self.aside(
-                depth,
-                "the server stopped during a model call, which counts as the most it can have used",
-            );
+            self.aside(depth, "the server stopped during a model call, which is charged at its maximum cost");
         }
         if called.status >= 400 && called.status != 499 {
             let line =

@@ -21,6 +21,7 @@ use crate::{
     lock::{Lock, Placed},
     place::{Held, Place, remove_if_there},
     plan::{Part, Platform},
+    recipe::is_inside,
     versions::is_script,
 };
 
@@ -191,7 +192,15 @@ impl Programs {
             report(Progress::Resolving { package: placed.pinned.id.to_string() });
             let part = Part::locate(&placed, &registry).await?;
             size_bytes += self.unpack(&part, &registry, &downloads, draft, report, held).await?;
-            let Placed { pinned, .. } = placed;
+            let Placed { pinned, directory, bin } = placed;
+            // As npm does: some packages forget to say that their programs can be run, and start them by name.
+            for file in bin.values().filter(|file| is_inside(file)) {
+                let program = draft.join(&directory).join(file);
+                if program.is_file() {
+                    make_runnable(&program)
+                        .map_err(|source| InstallError::Write { path: program.clone(), source })?;
+                }
+            }
             packages.push(InstalledPackage {
                 name: pinned.id.name,
                 version: pinned.id.version,
@@ -260,7 +269,7 @@ fn choose(
         None if files.len() > 1 => return Err(several(None)),
         None => bins.iter().next().ok_or_else(|| several(None))?,
     };
-    if !crate::recipe::is_inside(found.1) {
+    if !is_inside(found.1) {
         return Err(InstallError::Package {
             package,
             problem: format!("its program `{}` is outside of it", found.1),

@@ -87,9 +87,13 @@ pub(crate) enum Agents {
     /// `warren agents install codex` installs the tested version, whose hashes are built in. Any other version
     /// (`codex@0.169.0`) is checked against the registry's integrity hash. That hash is then pinned: a later installation of
     /// the same version with another hash is refused.
+    ///
+    /// `warren agents install npm:@scope/package@1.2.3 --id NAME -- --acp` installs any package whose program speaks ACP, the
+    /// Agent Client Protocol, with everything that it depends on. What follows `--` is given to the program. The agent must
+    /// answer in a sandbox, and is then used like the others: `warren run --agent NAME`.
     #[command(visible_alias = "add")]
     Install {
-        /// Agents, each perhaps with a version: NAME[@VERSION]
+        /// Agents, each perhaps with a version: NAME[@VERSION]; or one package: npm:PACKAGE[@VERSION]
         #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "NAME")]
         names: Vec<String>,
         /// Install all agents in their tested versions
@@ -98,12 +102,14 @@ pub(crate) enum Agents {
         /// Use this local program instead of the registry. It is copied
         #[arg(long, value_name = "FILE", conflicts_with = "all")]
         path: Option<PathBuf>,
+        #[command(flatten)]
+        npm: NpmRecipe,
         /// Print one JSON object per agent
         #[arg(long)]
         json: bool,
     },
     /// Remove agents; their sessions are kept
-    #[command(visible_alias = "rm")]
+    #[command(visible_aliases = ["rm", "uninstall"])]
     Remove {
         /// Agents
         #[arg(required = true, value_name = "NAME")]
@@ -117,6 +123,26 @@ pub(crate) enum Agents {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// How an agent of the npm registry is started.
+#[derive(Debug, Args, Clone, Default, PartialEq)]
+pub(crate) struct NpmRecipe {
+    /// Name of the agent [default: the name of the package without its scope]
+    #[arg(long, value_name = "NAME", help_heading = "Options of npm packages")]
+    pub(crate) id: Option<String>,
+    /// Program of the package, if it has several
+    #[arg(long, value_name = "NAME", help_heading = "Options of npm packages")]
+    pub(crate) bin: Option<String>,
+    /// Environment variable of the agent; without a value, one that the profile must set. May be repeated
+    #[arg(long, short, value_name = "NAME[=VALUE]", help_heading = "Options of npm packages")]
+    pub(crate) env: Vec<String>,
+    /// Host that the sandbox of the agent may reach; may be repeated
+    #[arg(long, value_name = "HOST", help_heading = "Options of npm packages")]
+    pub(crate) allow: Vec<String>,
+    /// Arguments of the program, such as `--acp`
+    #[arg(last = true, value_name = "ARGS", help_heading = "Options of npm packages")]
+    pub(crate) args: Vec<String>,
 }
 
 /// `warren profiles …`
@@ -284,10 +310,18 @@ pub(crate) enum Config {
 
 /// Arguments of `warren completions`.
 #[derive(Debug, Args, PartialEq)]
+#[command(after_help = COMPLETIONS)]
 pub(crate) struct Completions {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
 }
+
+const COMPLETIONS: &str = "\
+Completes commands and options and, while a server is running, the names of sessions, versions, profiles and agents.
+Add one of these lines to the start-up file of the shell:
+  bash  source <(warren completions bash)
+  zsh   source <(warren completions zsh)
+  fish  warren completions fish | source";
 
 /// Arguments of `warren man`.
 #[derive(Debug, Args, PartialEq)]

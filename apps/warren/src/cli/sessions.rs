@@ -83,8 +83,10 @@ pub(crate) struct Versions {
 pub(crate) struct Diff {
     #[arg(help = SESSION)]
     pub(crate) session: String,
-    /// `v7` for its changes since its base version, or `v3..v7` [default: the latest]
+    /// `v7` for its changes since its base version; `v3..v7` or `v3 v7` for those from one to the other [default: the latest]
     pub(crate) versions: Option<String>,
+    #[arg(hide = true)]
+    pub(crate) to: Option<String>,
     /// Print the response as JSON
     #[arg(long)]
     pub(crate) json: bool,

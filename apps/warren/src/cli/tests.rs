@@ -1,6 +1,6 @@
 use clap::{CommandFactory as _, Parser as _};
 
-use super::{Agents, Attachments, Chat, Cli, Global, NewSession, Run, Sessions, Up, Verb};
+use super::{Agents, Attachments, Chat, Cli, Global, NewSession, NpmRecipe, Run, Sessions, Up, Verb};
 
 fn parse(line: &str) -> Result<Cli, clap::error::ErrorKind> {
     Cli::try_parse_from(line.split(' ')).map_err(|error| error.kind())
@@ -38,8 +38,20 @@ fn commands_are_read_as_they_are_typed() {
     check("warren sessions ls -n 5", Verb::Sessions(list));
     let events = Sessions::Events { id: "x".to_owned(), after: 7, follow: true, json: false };
     check("warren sessions events x --after 7 --follow", Verb::Sessions(events));
-    let install = Agents::Install { names: vec!["codex".to_owned()], all: false, path: None, json: false };
-    check("warren agents install codex", Verb::Agents(install));
+    let install = |name: &str, npm| {
+        Verb::Agents(Agents::Install {
+            names: vec![name.to_owned()],
+            all: false,
+            path: None,
+            npm,
+            json: false,
+        })
+    };
+    check("warren agents install codex", install("codex", NpmRecipe::default()));
+    let id = Some("mine".to_owned());
+    let args = ["--acp", "-v"].map(str::to_owned).to_vec();
+    let npm = NpmRecipe { id, args, ..NpmRecipe::default() };
+    check("warren agents install npm:@a/b@1 --id mine -- --acp -v", install("npm:@a/b@1", npm));
 }
 
 #[test]

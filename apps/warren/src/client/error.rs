@@ -78,7 +78,8 @@ impl CallError {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             CallError::Unreachable { .. } | CallError::Ended { .. } => {
-                Some("start it with `warren up`, or check its address".to_owned())
+                let hint = "start it with `warren up`, or check its address";
+                Some(hint.to_owned())
             }
             CallError::Refused(problem) if problem.hint.is_some() => problem.hint.clone(),
             CallError::Refused(problem) if problem.status == 401 => Some(

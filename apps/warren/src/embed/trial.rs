@@ -1,5 +1,7 @@
 //! Tries agents' programs: in a real sandbox, without a network, and with nothing of anybody's in it.
 
+mod greeting;
+
 use std::{collections::BTreeMap, fs::Permissions, os::unix::fs::PermissionsExt as _, time::Duration};
 
 use anyhow::{Context as _, Result};
@@ -8,11 +10,13 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 use warren_env::Tasks;
 use warren_guest_api::{ExecRequest, Exit, Leftovers};
-use warren_programs::{Agent, Installed, Program};
+use warren_programs::{Agent, Installed, NpmRecipe, Program};
 use warren_sandbox::{Backend as _, Layer, Limits, Mounts, Sandbox, SandboxId, Spec, local::Local};
 
 /// Programs are slow to start on a busy machine, but not this slow.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The oldest node that packages of today run on.
+const LEAST_NODE: u32 = 18;
 /// Nobody's, as for the probe of the machine.
 const UID: u32 = 65534;
 /// More of an output is of no use to anybody.
@@ -54,20 +58,36 @@ impl Trials {
 
     /// Starts the program so that it says something and ends.
     pub(crate) async fn run(&self, agent: &Agent, installed: &Installed) -> Trial {
+        self.with_sandbox(installed, async |sandbox| attempt(sandbox, agent, installed).await).await
+    }
+
+    async fn with_sandbox(&self, installed: &Installed, act: impl AsyncFnOnce(&Sandbox) -> Trial) -> Trial {
         match self.sandbox(installed).await {
             Ok(sandbox) => {
-                let trial = attempt(&sandbox, agent, installed).await;
+                let trial = act(&sandbox).await;
                 if let Err(error) = sandbox.terminate().await {
                     tracing::warn!(%error, "the sandbox of a trial did not end");
                 }
                 trial
             }
-            Err(error) => Trial::failed(
-                "",
-                format!("no sandbox starts here: {error:#}"),
-                Some("`warren doctor` says what is missing".to_owned()),
-            ),
+            Err(error) => {
+                let hint = "`warren doctor` lists what is missing".to_owned();
+                Trial::failed("", format!("no sandbox starts here: {error:#}"), Some(hint))
+            }
         }
+    }
+
+    /// Starts an agent of the npm registry and asks it whether it speaks ACP.
+    pub(crate) async fn greet(&self, recipe: &NpmRecipe, installed: &Installed) -> Trial {
+        self.with_sandbox(installed, async |sandbox| {
+            if installed.interpreter.is_some()
+                && let Some(trial) = missing_node(sandbox, LEAST_NODE).await
+            {
+                return trial;
+            }
+            greeting::greet(sandbox, recipe, installed).await
+        })
+        .await
     }
 
     pub(crate) async fn close(self) {
@@ -109,7 +129,7 @@ async fn attempt(sandbox: &Sandbox, agent: &Agent, installed: &Installed) -> Tri
         Ok((Exit::Code(0), output)) => Trial { runs: true, output, problem: None, hint: None },
         Ok((Exit::Code(code), output)) => Trial::failed(output, format!("it ended with code {code}"), None),
         Ok((Exit::Signal(signal), output)) => {
-            Trial::failed(output, format!("it was ended by signal {signal}"), None)
+            Trial::failed(output, format!("it was killed by signal {signal}"), None)
         }
         Err(error) => Trial::failed("", format!("{error:#}"), None),
     }
@@ -118,17 +138,23 @@ async fn attempt(sandbox: &Sandbox, agent: &Agent, installed: &Installed) -> Tri
 /// What is wrong with the node of the sandbox, which is the machine's own.
 async fn missing_node(sandbox: &Sandbox, least: u32) -> Option<Trial> {
     let hint = Some(format!(
-        "install node {least} or newer where sandboxes see it, below /usr: `apt install nodejs`, or a package of nodejs.org"
+        "install node {least} or newer below /usr, where sandboxes see it: `apt install nodejs`, or a package from nodejs.org"
     ));
     let argv = vec!["node".to_owned(), "--version".to_owned()];
     let said = match run(sandbox, argv, Vec::new()).await {
         Ok((Exit::Code(0), output)) => output,
-        _ => return Some(Trial::failed("", "it needs node, and the sandbox has none".to_owned(), hint)),
+        _ => {
+            return Some(Trial::failed(
+                "",
+                "it needs node, which the sandbox does not have".to_owned(),
+                hint,
+            ));
+        }
     };
     let major = said.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
     let is_enough = major.is_some_and(|major| major >= least);
     (!is_enough).then(|| {
-        let problem = format!("it needs node {least} or newer, and the sandbox has {said}");
+        let problem = format!("it needs node {least} or newer; the sandbox has {said}");
         Trial::failed("", problem, hint)
     })
 }

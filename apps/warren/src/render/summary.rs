@@ -27,8 +27,7 @@ pub(super) fn lines(event: &Event, started_at: Option<Timestamp>, files: &Files,
             let (message, hint) = message.split_once("; hint: ").unwrap_or((message.as_str(), ""));
             let mut outcome = paint.red(&format!("✗ failed: {} ({code})", message.trim_end()));
             if !hint.is_empty() {
-                let hint = look.advice.as_ref().map_or_else(|| hint.to_owned(), |advice| advice.adapt(hint));
-                outcome.push_str(&format!("\n  hint: {hint}"));
+                outcome.push_str(&format!("\n  hint: {}", look.invocation.adapt(hint)));
             }
             outcome.push_str(&told(diagnostics, paint));
             paragraphs.push(format!("{outcome}\n{}", spent(usage, *cost_usd)));

@@ -15,7 +15,7 @@ fn events(case: &Path) -> Vec<Event> {
 }
 
 fn look(reader: Reader, paint: Paint, width: Option<usize>) -> Look {
-    Look { reader, paint, width, advice: Some(Invocation::default()) }
+    Look { reader, paint, width, invocation: Invocation::default(), shows_answers: true }
 }
 
 fn render(events: &[Event], look: Look) -> String {

@@ -1,6 +1,7 @@
 //! `warren agents`: programs of agents. Works on the data directory itself and needs no server.
 
 pub(super) mod bars;
+mod npm;
 
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use warren_programs::{AgentStatus, Installed, Programs};
 use crate::{
     cli,
     embed::{self, Trial, Trials},
+    invocation::Invocation,
     render::{clean, size},
     report::{Advised, Outcome, report},
     setting::Setting,
@@ -36,7 +38,11 @@ pub(crate) async fn run(setting: &Setting, args: cli::Agents, terminal: &mut Ter
             setting.home.make()?;
             install(setting, &programs, &[Wanted { name, from: From::File(&path) }], json, terminal).await
         }
-        cli::Agents::Install { names, all, path: None, json } => {
+        cli::Agents::Install { names, npm, json, .. } if npm::is_meant(&names, &npm) => {
+            setting.home.make()?;
+            npm::install(setting, &programs, &names, npm, json, terminal).await
+        }
+        cli::Agents::Install { names, all, path: None, json, .. } => {
             let every = || programs.list().into_iter().map(|status| status.agent.name.to_owned()).collect();
             let names = if all { every() } else { names };
             setting.home.make()?;
@@ -44,17 +50,20 @@ pub(crate) async fn run(setting: &Setting, args: cli::Agents, terminal: &mut Ter
             install(setting, &programs, &wanted, json, terminal).await
         }
         cli::Agents::Remove { names } => remove(&programs, &names, terminal).await,
-        cli::Agents::Doctor { name, json } => doctor(&programs, name, json, terminal).await,
+        cli::Agents::Doctor { name, json } => doctor(setting, &programs, name, json, terminal).await,
     }
 }
 
 async fn list(programs: &Programs, is_json: bool, terminal: &mut Terminal) -> Result<Outcome> {
-    terminal.status(Some("Trying the programs that are installed…".to_owned()));
+    terminal.status(Some("Checking the installed agents…".to_owned()));
     let statuses = programs.list();
     let trials = try_all(&statuses).await?;
+    let npm = npm::try_all(programs).await?;
     let rows = statuses.iter().zip(&trials);
     if is_json {
-        let agents: Vec<Value> = rows.map(|(status, trial)| as_json(status, trial.as_ref())).collect();
+        let npm = npm.iter().map(|(recipe, installed, trial)| npm::as_json(recipe, installed, trial));
+        let agents: Vec<Value> =
+            rows.map(|(status, trial)| as_json(status, trial.as_ref())).chain(npm).collect();
         terminal.line(&json!({ "agents": agents }).to_string())?;
         return Ok(Outcome::Done);
     }
@@ -67,6 +76,15 @@ async fn list(programs: &Programs, is_json: bool, terminal: &mut Terminal) -> Re
             status.agent.version.to_owned(),
             of(|installed| size(installed.size_bytes)),
             trial.as_ref().map_or("-".to_owned(), |trial| clean(&trial.summary())),
+        ]);
+    }
+    for (recipe, installed, trial) in npm {
+        table.row([
+            recipe.id,
+            recipe.version.clone(),
+            format!("npm:{}", recipe.package),
+            size(installed.size_bytes),
+            clean(&trial.summary()),
         ]);
     }
     terminal.write(&table.to_text(terminal.paint()))?;
@@ -138,8 +156,8 @@ async fn install(
                 if let Some(note) = note(programs, &installed, *from).filter(|_| !is_json) {
                     eprintln!("{note}");
                 }
-                terminal.status(Some(format!("Trying whether {name} runs…")));
-                outcome = worse(outcome, show_trials(programs, name, is_json, terminal).await?);
+                terminal.status(Some(format!("Checking that {name} starts…")));
+                outcome = worse(outcome, show_trials(setting, programs, name, is_json, terminal).await?);
             }
             Err(error) if is_json => {
                 terminal.line(
@@ -171,7 +189,7 @@ fn note(programs: &Programs, installed: &Installed, from: From<'_>) -> Option<St
              another package of the same version will be refused."
         )),
         From::File(path) => {
-            Some(format!("{name} is a copy of {}. Install it again after you change it.", path.display()))
+            Some(format!("{name} is a copy of {}. Reinstall it after you change it.", path.display()))
         }
     }
 }
@@ -185,12 +203,13 @@ async fn remove(programs: &Programs, names: &[String], terminal: &mut Terminal) 
 }
 
 async fn doctor(
+    setting: &Setting,
     programs: &Programs,
     name: Option<String>,
     is_json: bool,
     terminal: &mut Terminal,
 ) -> Result<Outcome> {
-    let found = |name: &String| programs.find(name).is_some();
+    let found = |name: &String| programs.find(name).is_some() || programs.npm_find(name).is_some();
     let names: Vec<String> = match name {
         Some(name) if !found(&name) => {
             let hint = format!("install it with `warren agents install {name}`");
@@ -198,27 +217,37 @@ async fn doctor(
         }
         Some(name) => vec![name],
         None => {
-            programs.list().into_iter().map(|status| status.agent.name.to_owned()).filter(found).collect()
+            let table = programs.list().into_iter().map(|status| status.agent.name.to_owned());
+            let npm = programs.npm_list().into_iter().map(|(recipe, _)| recipe.id);
+            table.chain(npm).filter(found).collect()
         }
     };
     if names.is_empty() && !is_json {
-        terminal.line("No agents are installed. `warren agents install --all` installs all of them.")?;
+        let hint = "No agents are installed. `warren agents install --all` installs all of them.";
+        terminal.line(&setting.invocation.adapt(hint))?;
     }
     let mut outcome = Outcome::Done;
     for name in names {
-        terminal.status(Some(format!("Trying whether {name} runs…")));
-        outcome = worse(outcome, show_trials(programs, &name, is_json, terminal).await?);
+        terminal.status(Some(format!("Checking that {name} starts…")));
+        outcome = worse(outcome, show_trials(setting, programs, &name, is_json, terminal).await?);
     }
     Ok(outcome)
 }
 
 /// Tries one program and says what became of it.
 async fn show_trials(
+    setting: &Setting,
     programs: &Programs,
     name: &str,
     is_json: bool,
     terminal: &mut Terminal,
 ) -> Result<Outcome> {
+    if let Some((recipe, installed)) = programs.npm_find(name) {
+        let place = Trials::open()?;
+        let trial = place.greet(&recipe, &installed).await;
+        place.close().await;
+        return npm::show(setting, &recipe, &installed, &trial, is_json, terminal);
+    }
     let statuses: Vec<AgentStatus> =
         programs.list().into_iter().filter(|status| status.agent.name == name).collect();
     let trials = try_all(&statuses).await?;
@@ -228,7 +257,7 @@ async fn show_trials(
         if is_json {
             terminal.line(&as_json(status, Some(trial)).to_string())?;
         } else {
-            terminal.write(&as_text(installed, trial, terminal))?;
+            terminal.write(&as_text(installed, trial, terminal, &setting.invocation))?;
         }
         if !trial.runs {
             outcome = Outcome::Failed;
@@ -237,7 +266,7 @@ async fn show_trials(
     Ok(outcome)
 }
 
-fn as_text(installed: &Installed, trial: &Trial, terminal: &Terminal) -> String {
+fn as_text(installed: &Installed, trial: &Trial, terminal: &Terminal, invocation: &Invocation) -> String {
     let paint = terminal.paint();
     let mark = if trial.runs { paint.green("✓") } else { paint.red("✗") };
     let Installed { name, version, size_bytes, directory, .. } = installed;
@@ -245,7 +274,7 @@ fn as_text(installed: &Installed, trial: &Trial, terminal: &Terminal) -> String 
         vec![format!("{mark} {name} {version}, {}, in {}", size(*size_bytes), directory.display())];
     lines.extend(trial.problem.iter().map(|problem| format!("  {}", clean(problem))));
     lines.extend(trial.output.lines().map(|line| format!("  {}", paint.dim(&clean(line)))));
-    lines.extend(trial.hint.iter().map(|hint| format!("  hint: {hint}")));
+    lines.extend(trial.hint.iter().map(|hint| format!("  hint: {}", invocation.adapt(hint))));
     lines.push(String::new());
     lines.join("\n")
 }

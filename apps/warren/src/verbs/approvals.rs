@@ -115,7 +115,7 @@ async fn rules(client: &Client, session: Option<&str>, json: bool, terminal: &mu
         return Ok(terminal.line(&serde_json::to_string(&all)?)?);
     }
     if granted.is_empty() {
-        eprintln!("No active rules: every request is asked.");
+        eprintln!("No active rules: every request needs an answer.");
         return Ok(());
     }
     let mut table = Table::new(["ID", "SESSION", "ALLOWS", "BY"]);

@@ -82,7 +82,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Whoever sits there sees how each run ends, so the command succeeds.
+    /// The user sees how each run ends, so the command succeeds.
     async fn at_a_terminal(&mut self, editor: Editor) -> Result<Outcome> {
         eprintln!(
             "Session {}. /help lists commands, Ctrl-C clears the line or stops a run, Ctrl-D quits.",

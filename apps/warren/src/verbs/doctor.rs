@@ -89,7 +89,7 @@ struct Problem {
 
 /// Runs the verb.
 pub(crate) async fn run(setting: &Setting, args: cli::Doctor, terminal: &mut Terminal) -> Result<Outcome> {
-    terminal.status(Some("Trying what this machine can do…".to_owned()));
+    terminal.status(Some("Checking this machine…".to_owned()));
     let findings = examine(setting).await?;
     if args.json {
         terminal.line(&serde_json::to_string(&findings)?)?;
@@ -117,7 +117,7 @@ async fn examine(setting: &Setting) -> Result<Findings> {
         Ok(loaded) => {
             findings.look_at_models(&loaded.config);
             findings.look_at_programs(&loaded.config);
-            findings.template = Some(template(&loaded.config));
+            findings.template = Some(setting.invocation.adapt(&template(&loaded.config)));
             if let Some(advice) = embed::storage_advice(&loaded.config, setting.home.directory()) {
                 let (problem, hint) = (advice.problem, advice.hint);
                 findings.problems.push(Problem { is_fatal: false, problem, hint });
@@ -125,7 +125,7 @@ async fn examine(setting: &Setting) -> Result<Findings> {
             embed::required_layers(&loaded.config)
         }
         Err(error) => {
-            let hint = "correct it; `warren config check` says whether it is right".to_owned();
+            let hint = "fix it, then run `warren config check`".to_owned();
             findings.problems.push(Problem { is_fatal: true, problem: format!("{error:#}"), hint });
             warren_sandbox::Layer::BASIC.to_vec()
         }
@@ -135,8 +135,11 @@ async fn examine(setting: &Setting) -> Result<Findings> {
         Err(error) => findings.problems.push(Problem {
             is_fatal: true,
             problem: format!("{error:#}"),
-            hint: "see that the temporary directory is writable".to_owned(),
+            hint: "check that the temporary directory is writable".to_owned(),
         }),
+    }
+    for problem in &mut findings.problems {
+        problem.hint = setting.invocation.adapt(&problem.hint);
     }
     // The fatal ones first, in the order they were found.
     findings.problems.sort_by_key(|problem| !problem.is_fatal);
@@ -148,11 +151,14 @@ fn template(config: &Config) -> String {
     let layer = Programs::new(embed::programs(config), Env::system()).layer();
     let packages = match &layer {
         Some(layer) => format!("packages installed, {}", size(layer.size_bytes)),
-        None => "packages not installed: `warren template install`".to_owned(),
+        None => {
+            let hint = "packages not installed: `warren template install`";
+            hint.to_owned()
+        }
     };
     match (&config.storage.outputs_template, layer) {
         (Some(directory), _) => format!("{}; {packages}", directory.display()),
-        (None, Some(_)) => format!("the one that comes with the program; {packages}"),
+        (None, Some(_)) => format!("the built-in template; {packages}"),
         (None, None) => format!("none; {packages}"),
     }
 }
@@ -238,7 +244,8 @@ impl Findings {
         for problem in &self.problems {
             let mark = if problem.is_fatal { paint.red("✗") } else { paint.yellow("!") };
             lines.push(format!("{mark} {}", problem.problem));
-            lines.push(format!("  hint: {}", problem.hint));
+            // Adapted when it was found.
+            lines.push(["  hint: ", &problem.hint].concat());
         }
         let verdict = if self.problems.iter().any(|problem| problem.is_fatal) {
             paint.red("Agents cannot run here yet.")
@@ -254,11 +261,11 @@ impl Findings {
 fn layers(isolation: &Isolation, paint: Paint) -> Vec<String> {
     use warren_sandbox::Layer;
     let rows = [
-        (Layer::Namespaces, "users and processes of its own"),
+        (Layer::Namespaces, "separate users and processes"),
         (Layer::Network, "no network"),
         (Layer::Seccomp, "system calls filtered"),
         (Layer::Landlock, "files confined by Landlock"),
-        (Layer::OwnUid, "a user of its own for each workspace"),
+        (Layer::OwnUid, "a separate user for each workspace"),
         (Layer::MemoryLimit, "memory limit"),
         (Layer::CpuLimit, "CPU limit"),
         (Layer::PidsLimit, "process limit"),

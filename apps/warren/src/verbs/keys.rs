@@ -14,6 +14,7 @@ use crate::{
     client::Client,
     connect::with_server,
     hidden,
+    invocation::Invocation,
     render::clean,
     report::{Advised, Outcome},
     setting::Setting,
@@ -37,10 +38,16 @@ pub(crate) async fn run(setting: &Setting, args: cli::Keys, terminal: &mut Termi
         }
         _ => None,
     };
-    with_server(setting, async |client| act(client, args, key, terminal).await).await
+    with_server(setting, async |client| act(client, args, key, &setting.invocation, terminal).await).await
 }
 
-async fn act(client: &Client, args: cli::Keys, key: Option<String>, terminal: &mut Terminal) -> Result<()> {
+async fn act(
+    client: &Client,
+    args: cli::Keys,
+    key: Option<String>,
+    invocation: &Invocation,
+    terminal: &mut Terminal,
+) -> Result<()> {
     match args {
         cli::Keys::List { json: true } => {
             let answer: Box<RawValue> = client.get("/api/providers").await?;
@@ -67,13 +74,13 @@ async fn act(client: &Client, args: cli::Keys, key: Option<String>, terminal: &m
             let tested: ProviderTested = client.post(&format!("{path}/test"), &()).await?;
             match tested.status {
                 ProviderTestStatus::Ok => terminal.line(&clean(&tested.message))?,
-                _ => eprintln!("warning: {}", told(&tested)),
+                _ => eprintln!("warning: {}", told(&tested, invocation)),
             }
         }
         cli::Keys::Test { provider, json } => test(client, &provider, json, terminal).await?,
         cli::Keys::Rm { provider } => {
             client.delete(&path(&provider)).await?;
-            terminal.line(&format!("Removed what was set for {provider}"))?;
+            terminal.line(&format!("Removed the stored settings of {provider}"))?;
         }
     }
     Ok(())
@@ -146,9 +153,9 @@ fn row(provider: &ProviderItem) -> [String; 4] {
     [provider.name.clone(), key, from, clean(&provider.base_url)]
 }
 
-fn told(tested: &ProviderTested) -> String {
+fn told(tested: &ProviderTested, invocation: &Invocation) -> String {
     match &tested.hint {
-        Some(hint) => format!("{}\nhint: {}", clean(&tested.message), clean(hint)),
+        Some(hint) => format!("{}\nhint: {}", clean(&tested.message), invocation.adapt(&clean(hint))),
         None => clean(&tested.message),
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     cli,
     client::{Client, Form},
     connect::with_server,
+    invocation::Invocation,
     render::size,
     report::Outcome,
     setting::Setting,
@@ -18,10 +19,15 @@ use crate::{
 
 /// Runs the verb.
 pub(crate) async fn run(setting: &Setting, args: cli::Knowledge, terminal: &mut Terminal) -> Result<Outcome> {
-    with_server(setting, async |client| act(client, args, terminal).await).await
+    with_server(setting, async |client| act(client, args, &setting.invocation, terminal).await).await
 }
 
-async fn act(client: &Client, args: cli::Knowledge, terminal: &mut Terminal) -> Result<()> {
+async fn act(
+    client: &Client,
+    args: cli::Knowledge,
+    invocation: &Invocation,
+    terminal: &mut Terminal,
+) -> Result<()> {
     match args {
         cli::Knowledge::List { of, json } => {
             let answer: Box<RawValue> = client.get(&place(&of)).await?;
@@ -31,7 +37,8 @@ async fn act(client: &Client, args: cli::Knowledge, terminal: &mut Terminal) -> 
             let listing: KnowledgeListing = serde_json::from_str(answer.get())?;
             let (n_files, used, most) = (listing.files.len(), listing.size_bytes, listing.max_bytes);
             if n_files == 0 {
-                eprintln!("No knowledge files yet: `knowledge add FILE` adds one.");
+                let hint = invocation.adapt("No knowledge files yet: `warren knowledge add FILE` adds one.");
+                eprintln!("{hint}");
                 return Ok(());
             }
             terminal.write(&table(listing.files).to_text(terminal.paint()))?;

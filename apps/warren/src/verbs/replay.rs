@@ -134,8 +134,8 @@ fn verdict(outcome: &ReplayOutcome) -> String {
 fn same(outcome: &ReplayOutcome) -> String {
     match outcome.differences.len() {
         0 => "the same".to_owned(),
-        1 => "the same, but for what 1 tool said".to_owned(),
-        n => format!("the same, but for what {n} tools said"),
+        1 => "the same except for the output of 1 tool".to_owned(),
+        n => format!("the same except for the output of {n} tools"),
     }
 }
 
@@ -153,7 +153,7 @@ fn counts(outcome: &ReplayOutcome) -> String {
     let count = |count: ReplayCount| format!("{} of {}", count.equal, count.compared);
     let files = ReplayCount { compared: outcome.files.compared, equal: outcome.files.equal };
     format!(
-        "calls to the model {}, entries of the log {}, files {}\n",
+        "model calls {}, log entries {}, files {}\n",
         count(outcome.calls),
         count(outcome.events),
         count(files)
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(
             difference(json!([one])),
             format!(
-                "The replay was the same, but for what 1 tool said.\n{COUNTS}difference: tool call 1 said something else\n    -a\n    +b\n"
+                "The replay was the same except for the output of 1 tool.\n{COUNTS}difference: tool call 1 said something else\n    -a\n    +b\n"
             )
         );
         assert!(

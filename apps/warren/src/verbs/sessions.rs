@@ -136,8 +136,13 @@ async fn show(setting: &Setting, client: &Client, session: SessionId, terminal: 
     );
     terminal.line(&paint.dim(&facts))?;
     terminal.line("")?;
-    let advice = Some(setting.invocation.clone());
-    let mut renderer = Renderer::new(Look { reader: Reader::Other, paint, width: terminal.width(), advice });
+    let mut renderer = Renderer::new(Look {
+        reader: Reader::Other,
+        paint,
+        width: terminal.width(),
+        invocation: setting.invocation.clone(),
+        shows_answers: true,
+    });
     let mut after = Seq(0);
     loop {
         let page = client.events(session, after).await?;

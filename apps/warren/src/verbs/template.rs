@@ -9,6 +9,7 @@ use super::agents::bars::Bars;
 use crate::{
     cli,
     embed::{self, Trial, Trials},
+    invocation::Invocation,
     render::{clean, size},
     report::Outcome,
     setting::Setting,
@@ -34,21 +35,22 @@ pub(crate) async fn run(setting: &Setting, args: cli::Template, terminal: &mut T
     let config = setting.load()?.config;
     let programs = Programs::new(embed::programs(&config), Env::system());
     match args {
-        cli::Template::Show { json } => show(&programs, json, terminal).await,
+        cli::Template::Show { json } => show(setting, &programs, json, terminal).await,
         cli::Template::Install { no_python, json } => {
             setting.home.make()?;
             let python = if no_python { Python::Without } else { Python::IfThere };
-            install(&programs, python, json, terminal).await
+            install(setting, &programs, python, json, terminal).await
         }
         cli::Template::Remove => {
             programs.layer_remove().await?;
-            terminal.line("The packages of the template are removed")?;
+            terminal.line("Removed the packages of the template")?;
             Ok(Outcome::Done)
         }
     }
 }
 
 async fn install(
+    setting: &Setting,
     programs: &Programs,
     python: Python,
     is_json: bool,
@@ -58,14 +60,19 @@ async fn install(
     let installed = programs.layer_install(python, &bars.report()).await;
     bars.finish();
     installed?;
-    show(programs, is_json, terminal).await
+    show(setting, programs, is_json, terminal).await
 }
 
-async fn show(programs: &Programs, is_json: bool, terminal: &mut Terminal) -> Result<Outcome> {
+async fn show(
+    setting: &Setting,
+    programs: &Programs,
+    is_json: bool,
+    terminal: &mut Terminal,
+) -> Result<Outcome> {
     let installed = programs.layer();
     let trial = match &installed {
         Some(installed) => {
-            terminal.status(Some("Trying whether Next.js starts…".to_owned()));
+            terminal.status(Some("Checking that Next.js starts…".to_owned()));
             Some(attempt(installed).await?)
         }
         None => None,
@@ -80,7 +87,8 @@ async fn show(programs: &Programs, is_json: bool, terminal: &mut Terminal) -> Re
         });
         terminal.line(&found.to_string())?;
     } else {
-        terminal.write(&as_text(installed.as_ref(), trial.as_ref(), &pinned, terminal))?;
+        let text = as_text(installed.as_ref(), trial.as_ref(), &pinned, terminal, &setting.invocation);
+        terminal.write(&text)?;
     }
     Ok(if runs { Outcome::Done } else { Outcome::Failed })
 }
@@ -97,10 +105,12 @@ fn as_text(
     trial: Option<&Trial>,
     pinned: &str,
     terminal: &Terminal,
+    invocation: &Invocation,
 ) -> String {
     let (Some(installed), Some(trial)) = (installed, trial) else {
-        return "The packages of the template are not installed. `warren template install` installs them.\n"
-            .to_owned();
+        return invocation.adapt(
+            "The packages of the template are not installed. `warren template install` installs them.\n",
+        );
     };
     let paint = terminal.paint();
     let mark = if trial.runs { paint.green("✓") } else { paint.red("✗") };
@@ -112,13 +122,14 @@ fn as_text(
         installed.directory.display()
     )];
     if installed.version != pinned {
-        lines.push(format!(
-            "  hint: `warren template install` brings {pinned}, which this program was tested with"
-        ));
+        lines.push(
+            invocation
+                .adapt(&format!("  hint: `warren template install` installs {pinned}, the tested version")),
+        );
     }
     lines.extend(trial.problem.iter().map(|problem| format!("  {}", clean(problem))));
     lines.extend(trial.output.lines().map(|line| format!("  {}", paint.dim(&clean(line)))));
-    lines.extend(trial.hint.iter().map(|hint| format!("  hint: {hint}")));
+    lines.extend(trial.hint.iter().map(|hint| format!("  hint: {}", invocation.adapt(hint))));
     lines.push(String::new());
     lines.join("\n")
 }

@@ -185,9 +185,12 @@ async fn show_diff(client: &Client, args: &cli::Diff, terminal: &mut Terminal) -
     Ok(terminal.line(&paint.dim(&line))?)
 }
 
-/// `A..B`, `B` against its base, or the latest against its base.
+/// `A..B` or `A B`, `B` against its base, or the latest against its base.
 async fn diff_path(client: &Client, session: SessionId, args: &cli::Diff) -> Result<String> {
     let path = |to: Version| format!("/api/sessions/{session}/versions/{to}/diff");
+    if let (Some(from), Some(to)) = (&args.versions, &args.to) {
+        return Ok(format!("{}?against={}", path(version(to)?), version(from)?));
+    }
     match args.versions.as_deref().map(|text| text.split_once("..").ok_or(text)) {
         Some(Ok((from, to))) => Ok(format!("{}?against={}", path(version(to)?), version(from)?)),
         Some(Err(to)) => Ok(path(version(to)?)),
@@ -228,7 +231,7 @@ fn without_lines(file: &FileDiff) -> String {
     match modes {
         Some((before, after)) if is_same && before != after => format!("mode {before:04o} → {after:04o}"),
         _ if file.binary => "not text".to_owned(),
-        _ if file.truncated => "too much to be shown".to_owned(),
+        _ if file.truncated => "too large to show".to_owned(),
         None if file.kind == "file" => "empty".to_owned(),
         None => file.kind.clone(),
         Some(_) => "same content".to_owned(),
@@ -322,7 +325,7 @@ mod tests {
             (directory, "a\\n+++ b/x added\n(directory)\n"),
             (mode, "a\\n+++ b/x changed\n(mode 0644 → 0755)\n"),
             (binary, "a\\n+++ b/x changed\n(mode 0644 → 0755)\n"),
-            (long, "a\\n+++ b/x changed\n(too much to be shown)\n"),
+            (long, "a\\n+++ b/x changed\n(too large to show)\n"),
         ] {
             assert_eq!(file_text(&file, Paint::Plain), expect);
         }

@@ -45,6 +45,76 @@ async fn an_agent_is_installed_runs_in_a_sandbox_without_network_and_is_removed(
     assert!(complaint.ends_with("agents install gemini-cli`\n"), "{complaint}");
 }
 
+/// An agent that speaks ACP, with what it needs to find the model that is on the sandbox's loopback.
+const PACKAGE: [&str; 18] = [
+    "agents",
+    "install",
+    "npm:@zed-industries/codex-acp@0.16.0",
+    "--id",
+    "mine",
+    "--",
+    "-c",
+    "model_providers.warren={name=\"Warren\", base_url=\"http://127.0.0.1:4103/v1\", env_key=\"OPENAI_API_KEY\", \
+     wire_api=\"responses\"}",
+    "-c",
+    "model_provider=\"warren\"",
+    "-c",
+    "model=\"gpt-5.5\"",
+    "-c",
+    "approval_policy=\"never\"",
+    "-c",
+    "sandbox_mode=\"danger-full-access\"",
+    "-c",
+    "analytics.enabled=false",
+];
+
+#[tokio::test]
+async fn package_of_npm_that_speaks_acp_is_an_agent_until_it_is_removed() {
+    let mut server = TestServer::start().await;
+    let (code, shown, steps) = warren(&server, &PACKAGE).await;
+    assert_eq!(code, Some(0), "{shown}\n{steps}");
+    assert!(shown.starts_with("✓ mine 0.16.0") && shown.contains("ACP 1"), "{shown}");
+    let listed = server.admin().get("/api/agents").await.expect(StatusCode::OK);
+    let mine = listed["agents"].as_array().expect("a list").iter().find(|it| it["name"] == "mine");
+    let mine = mine.expect("it is listed");
+    let found = (&mine["isAgent"], &mine["ready"], &mine["installedVersion"]);
+    assert_eq!(found, (&json!(true), &json!(true), &json!("0.16.0")));
+
+    let (code, said, complaint) =
+        warren(&server, &["run", "hello", "--agent", "mine", "--name", "by-npm"]).await;
+    assert_eq!(code, Some(0), "{said}\n{complaint}");
+    server.restart().await;
+    let again = ["run", "run: echo marzipan > made.txt", "--session", "by-npm"];
+    let (code, said, complaint) = warren(&server, &again).await;
+    assert_eq!(code, Some(0), "{said}\n{complaint}");
+    assert!(said.contains("made.txt"), "{said}");
+    let sessions = server.admin().get("/api/sessions?type=mine").await.expect(StatusCode::OK);
+    assert_eq!(sessions["sessions"][0]["type"], "mine");
+
+    assert_eq!(warren(&server, &["agents", "remove", "mine"]).await.0, Some(0));
+    let refused = server.admin().post("/api/sessions", &json!({"type": "mine"})).await;
+    assert_eq!(refused.refusal(), (400, "AGENT_UNKNOWN"));
+    let (code, said, _) = warren(&server, &["run", "hello", "--session", "by-npm"]).await;
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the agent `mine` is not installed"), "{said}");
+}
+
+#[tokio::test]
+async fn package_that_speaks_no_acp_is_refused_and_leaves_nothing() {
+    let mut server = TestServer::start().await;
+    server.stop().await;
+    let (code, _, complaint) = warren(&server, &["agents", "install", "npm:semver@7.7.2"]).await;
+    assert_eq!(code, Some(1));
+    assert!(complaint.contains("error: `semver@7.7.2` does not speak ACP: it did not answer"), "{complaint}");
+    assert!(complaint.contains("agents install npm:semver@7.7.2 -- --acp`"), "{complaint}");
+    let (_, shown, _) = warren(&server, &["agents", "list"]).await;
+    assert!(!shown.contains("semver"), "{shown}");
+    let (code, _, complaint) =
+        warren(&server, &["agents", "install", "npm:@warren-test/there-is-none"]).await;
+    assert_eq!(code, Some(1));
+    assert!(complaint.contains("the registry has no `@warren-test/there-is-none@latest`"), "{complaint}");
+}
+
 #[tokio::test]
 async fn an_agent_that_does_not_exist_is_refused() {
     let mut server = TestServer::start().await;

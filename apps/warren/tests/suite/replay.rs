@@ -244,7 +244,8 @@ async fn the_command_shows_the_report_and_its_exit_code_tells_it() {
     let (code, text) = replay(&["replay", &session.to_string(), &run.to_string()]).await;
     assert_eq!(code, Some(0), "{text}");
     assert!(
-        text.contains("The replay was the same, but for what 1 tool said.") && text.contains("difference: "),
+        text.contains("The replay was the same except for the output of 1 tool.")
+            && text.contains("difference: "),
         "{text}"
     );
     let (code, text) = replay(&["replay", &session.to_string(), "--json"]).await;

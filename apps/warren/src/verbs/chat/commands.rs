@@ -23,7 +23,7 @@ Enter sends, Alt-Enter starts a new line, Up recalls messages, Tab completes com
 Ctrl-C clears the line, or stops the run; Ctrl-D on an empty line quits.
 Other slash commands go to the agent.";
 
-/// A command of ours.
+/// A slash command of `warren chat`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Help,
@@ -57,7 +57,7 @@ impl Command {
 }
 
 impl Talk<'_> {
-    /// Carries out a command of ours.
+    /// Runs a slash command.
     pub(super) async fn command(&mut self, command: Command) -> Result<()> {
         let session = self.conversation.session();
         match command {
