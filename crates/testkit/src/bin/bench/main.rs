@@ -20,6 +20,7 @@ mod long;
 mod models;
 mod recordings;
 mod replay;
+mod run;
 mod sandbox;
 mod server;
 mod snapshots;
@@ -34,7 +35,7 @@ use table::Table;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured here, in the order in which it is. `cargo xtask bench` knows one more, `web`.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "sandbox",
     "idle",
     "snapshots",
@@ -45,6 +46,7 @@ const NAMES: [&str; 12] = [
     "models",
     "recordings",
     "lines",
+    "run",
     "server",
     "long",
 ];
@@ -95,6 +97,9 @@ async fn main() {
     }
     if wants("lines") {
         lines::measure(&mut table).await;
+    }
+    if wants("run") {
+        run::measure(&mut table).await;
     }
     if wants("server") {
         server::measure(&mut table).await;
