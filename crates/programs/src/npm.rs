@@ -80,6 +80,14 @@ pub struct NpmRecipe {
     pub hosts: Vec<String>,
 }
 
+impl From<NpmRecipe> for NpmWanted {
+    /// The same once more.
+    fn from(recipe: NpmRecipe) -> Self {
+        let NpmRecipe { id, package, version, bin, args, env, needs, hosts } = recipe;
+        Self { id, package, version, bin: Some(bin), args, env, needs, hosts }
+    }
+}
+
 impl Programs {
     /// The agents of the registry that are installed, by name.
     #[must_use]

@@ -91,6 +91,13 @@ async fn package_of_npm_that_speaks_acp_is_an_agent_until_it_is_removed() {
     let sessions = server.admin().get("/api/sessions?type=mine").await.expect(StatusCode::OK);
     assert_eq!(sessions["sessions"][0]["type"], "mine");
 
+    // One that is no agent does not take its place.
+    let other = ["agents", "install", "npm:semver@7.7.2", "--id", "mine"];
+    assert_eq!(warren(&server, &other).await.0, Some(1));
+    let (_, shown, _) = warren(&server, &["agents", "list"]).await;
+    let row = shown.lines().find(|line| line.starts_with("mine")).expect("a row");
+    assert!(row.contains("0.16.0") && row.contains("npm:@zed-industries/codex-acp"), "{shown}");
+
     assert_eq!(warren(&server, &["agents", "remove", "mine"]).await.0, Some(0));
     let refused = server.admin().post("/api/sessions", &json!({"type": "mine"})).await;
     assert_eq!(refused.refusal(), (400, "AGENT_UNKNOWN"));

@@ -23,7 +23,8 @@ pub(super) fn is_meant(names: &[String], recipe: &cli::NpmRecipe) -> bool {
     names.iter().any(|name| name.starts_with(PREFIX)) || *recipe != cli::NpmRecipe::default()
 }
 
-/// Installs a package and asks its program whether it speaks ACP. One that does not is removed.
+/// Installs a package and asks its program whether it speaks ACP. One that does not is removed, and what had its name before
+/// comes back.
 pub(super) async fn install(
     setting: &Setting,
     programs: &Programs,
@@ -39,6 +40,7 @@ pub(super) async fn install(
             "choose another name with `--id NAME`"
         ));
     }
+    let before = programs.npm_find(&wanted.id).map(|(recipe, _)| recipe);
     let bars = Bars::new(&wanted.id, is_json);
     let installed = programs.npm_install(&wanted, &bars.report()).await;
     bars.finish();
@@ -51,7 +53,13 @@ pub(super) async fn install(
     if trial.runs {
         return show(setting, &recipe, &installed, &trial, is_json, terminal);
     }
-    programs.remove(&recipe.id).await?;
+    match before {
+        // What worked until now goes on.
+        Some(before) => {
+            drop(programs.npm_install(&before.into(), &Bars::new(&recipe.id, true).report()).await?)
+        }
+        None => programs.remove(&recipe.id).await?,
+    }
     let said = trial.output.lines().map(|line| format!("\n  {}", clean(line))).collect::<String>();
     let message = format!(
         "`{}@{}` does not speak ACP: {}{said}",
