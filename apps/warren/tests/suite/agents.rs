@@ -46,7 +46,7 @@ async fn an_agent_is_installed_runs_in_a_sandbox_without_network_and_is_removed(
 }
 
 /// An agent that speaks ACP, with what it needs to find the model that is on the sandbox's loopback.
-const PACKAGE: [&str; 18] = [
+const PACKAGE: [&str; 20] = [
     "agents",
     "install",
     "npm:@zed-industries/codex-acp@0.16.0",
@@ -66,6 +66,8 @@ const PACKAGE: [&str; 18] = [
     "sandbox_mode=\"danger-full-access\"",
     "-c",
     "analytics.enabled=false",
+    "-c",
+    "web_search=\"disabled\"",
 ];
 
 #[tokio::test]
