@@ -133,7 +133,7 @@ export const STORIES = [
       await page.getByRole("button", { name: "Cancel", exact: true }).click();
       await dialog(page, "Discard your changes?").getByRole("button", { name: "Cancel" }).click();
       await text.getByText("const mine = 1;").waitFor();
-      await page.getByRole("button", { name: "Save over it" }).click();
+      await page.getByRole("button", { name: "Overwrite" }).click();
       await text.waitFor({ state: "detached" });
       assert.equal((await server.file(id, "deep/a.ts")).toString(), "const mine = 1;\n");
       // Discarded for good when somebody says so.

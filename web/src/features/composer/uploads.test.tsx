@@ -55,7 +55,7 @@ async function composer(session: string) {
 test("a file of a name that is there waits for a choice, and is told to those who listen", async () => {
   const { box, attach, press, send, done } = await composer("one");
   await attach("sales.csv");
-  expect(box.querySelector("[role=alert]")?.textContent).toBe("A file of this name is already there.");
+  expect(box.querySelector("[role=alert]")?.textContent).toBe("A file with this name already exists.");
   expect(send().disabled).toBe(true);
   expect(done).toEqual([]);
   await press("Replace the sales.csv that is there");

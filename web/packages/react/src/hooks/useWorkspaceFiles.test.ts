@@ -32,4 +32,5 @@ test("an import is known by its version, and other versions are no news of files
   const version = (version: number, cause: string) => ({ version, cause }) as VersionNews;
   expect(importOf([])).toBe(0);
   expect(importOf([version(1, "import"), version(2, "run"), version(3, "import"), version(4, "idle")])).toBe(3);
+  expect(importOf([version(1, "import"), version(2, "restore"), version(3, "run")])).toBe(2);
 });

@@ -30,9 +30,9 @@ export function useWorkspaceFiles(sessionId: string, path: string = "", again: s
   return { ...folder, entries: folder.data?.entries ?? [], changes, ...actions };
 }
 
-/** The last version with imported files: the log tells of them by the version alone. */
+/** The last version that brought files of its own, by an import or a restore: the log tells of them, or of uploads, by the version alone. */
 export function importOf(versions: readonly VersionNews[]): number {
-  return versions.reduce((last, { version, cause }) => (cause === "import" ? Math.max(last, version) : last), 0);
+  return versions.reduce((last, { version, cause }) => (cause === "import" || cause === "restore" ? Math.max(last, version) : last), 0);
 }
 
 /**
