@@ -126,7 +126,7 @@ export const STORIES = [
       assert.deepEqual(await faults(page), []);
       // Somebody else wrote meanwhile.
       await server.put(id, "deep/a.ts", "const theirs = 2;\n");
-      await page.getByText("changed after you began to edit").waitFor();
+      await page.getByText("changed after you started editing").waitFor();
       await page.getByRole("button", { name: "Save", exact: true }).click();
       await page.getByText("nothing was saved").waitFor();
       assert.equal((await server.file(id, "deep/a.ts")).toString(), "const theirs = 2;\n");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { faults } from "../axe.mjs";
+import { portraits } from "../portraits.mjs";
 
 export const STORIES = [
   {
@@ -38,6 +39,7 @@ export const STORIES = [
       const own = kept.blocks.filter((block) => block.type === "user_message" || block.type === "assistant_text");
       assert.equal(own.filter((block) => block.type === "assistant_text").every((block) => shown.includes(block.id)), true);
       assert.equal(new Set(shown).size, shown.length);
+      if (pictures) await portraits(person, pictures);
     },
   },
   {

@@ -37,8 +37,8 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
   const [sending, setSending] = useState<number | null>(null);
   const [failed, setFailed] = useState<FailedUpload | null>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const { files: changes, version } = useUnsavedFiles(sessionId);
-  const isGone = chosen !== null && !unsaved.has(chosen) && hasGone(chosen, root.changes, uploads.data?.entries);
+  const { files: changes, version, isKnown } = useUnsavedFiles(sessionId);
+  const isGone = chosen !== null && !unsaved.has(chosen) && (!isKnown || hasGone(chosen, root.changes, changes, uploads.data?.entries));
   const send = async (files: readonly File[], how: How = "new") => {
     if (files.length === 0) return;
     setSending(files.length);

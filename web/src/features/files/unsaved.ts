@@ -9,13 +9,13 @@ export type Unsaved = FileNews & { movedFrom?: string | null };
 const PAUSE_MS = 700;
 
 /** The files that differ from the latest version, by path. `version`: that version, once it is known. */
-export function useUnsavedFiles(sessionId: string): { files: ReadonlyMap<string, Unsaved>; version: number | null } {
+export function useUnsavedFiles(sessionId: string): { files: ReadonlyMap<string, Unsaved>; version: number | null; isKnown: boolean } {
   const client = useWarrenClient();
   const { changes } = useWorkspaceFiles(sessionId);
   const versions = useLive(sessionId, ["versions"], (store) => store.state.versions.values());
   const stamp = useSettled(`${changes.at(-1)?.seq ?? 0} ${versions.at(-1)?.version ?? ""}`);
-  const { data } = useResource(`unsaved ${sessionId}`, () => client.unsavedFiles(sessionId), stamp);
-  return useMemo(() => ({ files: byPath(data, changes), version: data?.version ?? null }), [data, changes]);
+  const { data, state } = useResource(`unsaved ${sessionId}`, () => client.unsavedFiles(sessionId), stamp);
+  return useMemo(() => ({ files: byPath(data, changes), version: data?.version ?? null, isKnown: state !== "loading" }), [data, state, changes]);
 }
 
 /** What the server lists, with the moment of each change as far as it was seen. Pure. */
