@@ -110,6 +110,7 @@ export const STORIES = [
       await page.getByRole("button", { name: "Edit", exact: true }).click();
       const text = page.getByRole("textbox", { name: "Text of deep/a.ts" });
       await text.fill("const mine = 1;\n");
+      await page.getByText("Unsaved edits in deep/a.ts. The agent does not see them until you save.").waitFor();
       // Another file, then another tab of the panel.
       await row(page, /b\.txt/).click();
       await page.getByRole("region", { name: "b.txt" }).first().waitFor();

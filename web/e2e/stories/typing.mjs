@@ -150,6 +150,7 @@ export const STORIES = [
       const written = await person.start("create file notes.md with a haiku", { asks: true });
       const writes = page.getByRole("group", { name: "Approval request" }).filter({ hasText: "asks to write notes.md" });
       await writes.getByRole("region", { name: "Write notes.md" }).locator(".diff .p").first().waitFor();
+      await page.locator(".top").getByText("Ask before acting").waitFor();
       await writes.getByText("to answer with keys").waitFor();
       await person.toRequest();
       await writes.getByText("to allow once, D to deny").waitFor();

@@ -21,6 +21,13 @@ export const STORIES = [
       await page.locator("iframe.preview").waitFor();
       await page.getByRole("tab", { name: /index\.html/, selected: true }).waitFor();
       assert.equal(await page.locator(".stale").count(), 0);
+      // One width for all tabs.
+      const widths = [];
+      for (const name of ["Files", "Versions", "Activity", "Artifacts"]) {
+        await page.getByRole("tab", { name: new RegExp(`^${name}`) }).click();
+        widths.push((await page.locator(".panel").boundingBox()).width);
+      }
+      assert.equal(new Set(widths).size, 1, String(widths));
       await log.locator("table").getByText("$1,999,418").waitFor();
       if (pictures) await page.screenshot({ path: join(pictures, "chat.png") });
       // Its thread, in place and beside.

@@ -34,14 +34,16 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
     return <Unread title="The versions could not be read" error={all.error} onAgain={all.refresh}>They are kept on the server.</Unread>;
   }
   const selected = all.versions.find((version) => version.version === chosen) ?? all.versions[0] ?? null;
-  const isDirty = !activeRun && all.head?.dirty === true;
+  // The list of versions is not read again when somebody edits a file; the list of unsaved files is.
+  const isDirty = !activeRun && (all.head?.dirty === true || unsaved.files.size > 0);
+  const latest = unsaved.version ?? all.head?.version ?? 0;
   const showsHead = isHead && isDirty;
   return (
     <>
       {all.state === "failed" && <Behind error={all.error} onAgain={all.refresh} />}
       <TimeLine>
         {activeRun && <Running next={(all.versions[0]?.version ?? 0) + 1} files={unsaved.files.size} />}
-        {isDirty && all.head && <UnsavedNode sessionId={sessionId} version={all.head.version} files={unsaved.files.size} isSelected={showsHead} onSelect={() => setHead(true)} onSave={() => setSaving(true)} />}
+        {isDirty && <UnsavedNode sessionId={sessionId} version={latest} files={unsaved.files.size} isSelected={showsHead} onSelect={() => setHead(true)} onSave={() => setSaving(true)} />}
         {all.versions.map((version) => (
           <VersionNode
             key={version.version}
@@ -68,7 +70,7 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
       </TimeLine>
       {all.versions.length === 0 && <Empty icon="fork">The first version is saved when a run completes.</Empty>}
       {all.hasMore && <Button look="line" className="m-3" onClick={all.loadMore}>Show older versions</Button>}
-      {showsHead && unsaved.version !== null && <UnsavedCompare sessionId={sessionId} version={unsaved.version} files={unsaved.files} />}
+      {showsHead && <UnsavedCompare sessionId={sessionId} version={latest} files={unsaved.files} />}
       {saving && <SaveDialog sessionId={sessionId} onClose={() => { setSaving(false); void all.refresh(); }} />}
       {selected && !showsHead && <Compare key={selected.version} sessionId={sessionId} versions={all.versions as Version[]} to={selected.version} from={before(selected)} />}
     </>
