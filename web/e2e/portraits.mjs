@@ -19,7 +19,6 @@ export async function portraits(person, pictures) {
   await page.keyboard.press("Escape");
   await page.evaluate(() => document.exitFullscreen().catch(() => {}));
   await page.getByRole("tab", { name: /^Files/ }).click();
-  await page.getByRole("treeitem", { name: /data/ }).click();
   await page.getByRole("treeitem", { name: /dashboard/ }).click();
   await page.getByRole("treeitem", { name: /index\.html/ }).click();
   await page.getByRole("button", { name: "Edit", exact: true }).click();
@@ -29,7 +28,7 @@ export async function portraits(person, pictures) {
   await page.getByRole("button", { name: "Close the file" }).click();
   for (const name of ["python-dashboard.xlsx", "python-deck.pptx"]) await server.put(id, `outputs/${name.replace("python-", "sales-")}`, readFileSync(join(DOCUMENTS, name)));
   await page.getByRole("treeitem", { name: /sales-dashboard\.xlsx/ }).click();
-  await page.locator(".viewer [role=grid], .viewer table").first().waitFor();
+  await page.locator(".sheet-chart, .sheet-body [role=cell]").first().waitFor();
   await shot("documents");
   await page.getByRole("button", { name: "Close the file" }).click();
   for (const [text, asks] of [["run: npm test", true], ["count to 4000", false]]) {

@@ -111,9 +111,9 @@ export const STORIES = [
       await server.put(id, "notes.md", "changed by hand\n");
       await server.api(`/api/sessions/${id}/fs/move`, { method: "POST", body: { from: "notes.md", to: "renamed.md" } });
       await server.put(id, "notes.md", "changed by hand\n");
-      await page.getByRole("tab", { name: "Files 2 changed" }).waitFor();
+      await page.getByRole("tab", { name: /^Files\s*2 changed$/ }).waitFor();
       await page.reload();
-      await page.getByRole("tab", { name: "Files 2 changed" }).waitFor();
+      await page.getByRole("tab", { name: /^Files\s*2 changed$/ }).waitFor();
       await page.getByRole("button", { name: "Not saved: changes since version 2" }).click();
       const unsaved = page.getByRole("region", { name: "Not saved" });
       await unsaved.getByRole("button", { name: "created renamed.md" }).click();
@@ -128,7 +128,7 @@ export const STORIES = [
       await server.put(id, "/user-input/figures.csv", "a,b\n");
       await page.getByRole("tab", { name: /^Files/ }).click();
       await page.getByRole("tree", { name: "Uploads" }).getByRole("treeitem", { name: /figures\.csv/ }).click();
-      await page.getByRole("region", { name: "/user-input/figures.csv" }).waitFor();
+      await page.getByRole("region", { name: "/user-input/figures.csv" }).first().waitFor();
       await page.getByRole("tab", { name: /^Versions/ }).click();
       await page.getByRole("button", { name: /^Version 1:/ }).click();
       await page.getByRole("button", { name: "Restore" }).click();
