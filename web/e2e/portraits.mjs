@@ -36,7 +36,7 @@ export async function portraits(person, pictures) {
     await server.api(`/api/sessions/${made.sessionId}/messages`, { method: "POST", body: { content: text, idempotencyKey: crypto.randomUUID() } });
   }
   await page.goto(`${person.base}/board`);
-  await page.getByRole("region", { name: "Needs you" }).getByText("Run the tests").waitFor();
+  await page.getByRole("region", { name: "Needs you" }).getByText("Run the tests").first().waitFor();
   await shot("board");
   await page.setViewportSize({ width: 390, height: 780 });
   await page.goto(`${person.base}/sessions/${id}`);
