@@ -242,7 +242,7 @@ export const STORIES = [
       await page.getByLabel("Message", { exact: true }).press("Shift+Tab");
       await page.keyboard.press("Shift+Tab");
       await page.keyboard.press("Shift+Tab");
-      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Replace the sales.csv that is there");
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Replace the existing sales.csv");
       await page.keyboard.press("Enter");
       await chip.getByText("17 B").waitFor();
       await page.keyboard.press("Enter");

@@ -58,7 +58,7 @@ test("a file of a name that is there waits for a choice, and is told to those wh
   expect(box.querySelector("[role=alert]")?.textContent).toBe("A file with this name already exists.");
   expect(send().disabled).toBe(true);
   expect(done).toEqual([]);
-  await press("Replace the sales.csv that is there");
+  await press("Replace the existing sales.csv");
   expect(done).toEqual(["over /user-input/sales.csv"]);
   expect(send().disabled).toBe(false);
   expect(document.activeElement?.id).toBe("msg");
