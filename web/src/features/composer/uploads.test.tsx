@@ -77,7 +77,7 @@ test("what was attached before and is replaced is attached once", async () => {
   await attach("rota.txt");
   await attach("rota.txt");
   expect(box.querySelectorAll(".att").length).toBe(2);
-  await press("Replace the rota.txt that is there");
+  await press("Replace the existing rota.txt");
   expect(box.querySelectorAll(".att").length).toBe(1);
   expect(done).toEqual(["new rota.txt", "over /user-input/rota.txt"]);
 });
