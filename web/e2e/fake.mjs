@@ -110,6 +110,7 @@ export async function fakeServer(dist) {
   ];
   let heat = CODE;
   let etag = 1;
+  const unsaved = [];
   const answers = {
     "GET /api/auth": () => ({ tokenId: SESSION, name: "mara", scope: "admin", csrf: "x" }),
     "GET /api/sessions": () => ({ sessions: list }),
@@ -142,10 +143,12 @@ export async function fakeServer(dist) {
     [`POST ${S}/artifacts/a/preview`]: () => ({ url: `http://5173-${SESSION}.localhost:${port}/preview` }),
     [`GET ${S}/events`]: () => ({ events, lastSeq: 7, head: 40 }),
     [`GET ${S}/fs`]: (query) => ({ path: query.get("path"), source: "live", entries: tree[query.get("path")] ?? [] }),
+    [`GET ${S}/fs/changes`]: () => ({ version: 4, changes: unsaved }),
     [`POST ${S}/fork`]: () => list[1],
     [`POST ${S}/restore`]: () => ({ ...versions[0], version: 5, cause: "restore" }),
   };
   for (const version of versions) {
+    answers[`GET ${S}/versions/${version.version}/files`] = (query) => ({ path: query.get("path"), entries: [] });
     answers[`GET ${S}/versions/${version.version}/diff`] = (query) => {
       const files = [{ path: "src/heat.ts", change: "changed", kind: "file", binary: false, diff: DIFF, added: 2, removed: 1 }, { path: HOSTILE, change: "added", kind: "file", binary: true, after: { sizeBytes: 14_336, hash: "ab".repeat(32), mode: 420 } }];
       const wanted = files.filter((file) => !query.has("path") || file.path === query.get("path"));
@@ -192,7 +195,10 @@ export async function fakeServer(dist) {
     calls,
     text: () => heat,
     change: (text) => { heat = text; etag += 1; },
-    say: (line) => feeds.forEach((feed) => feed.write(`id: ${line.seq}\ndata: ${JSON.stringify(line)}\n\n`)),
+    say: (line) => {
+      if (line.type === "file_changed") unsaved.push({ path: line.path, change: line.change });
+      feeds.forEach((feed) => feed.write(`id: ${line.seq}\ndata: ${JSON.stringify(line)}\n\n`));
+    },
     close: () => { server.closeAllConnections(); server.close(); },
   };
 }

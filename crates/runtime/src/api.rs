@@ -35,8 +35,8 @@ pub use providers::{
 pub(crate) use versions::not_read;
 pub use versions::{
     DiffFiles, DiffLines, DiffWanted, FileDiff, Fork, Forked, LineCounts, OnConflict, PathChange, Pieces,
-    TreeEntry, TreeFile, VersionChanges, VersionDiff, VersionFiles, VersionList, VersionRecord, Versions,
-    shown_path,
+    TreeEntry, TreeFile, UnsavedChange, UnsavedChanges, VersionChanges, VersionDiff, VersionFiles,
+    VersionList, VersionRecord, Versions, shown_path,
 };
 pub use workspace::{
     ArtifactMoment, ArtifactRecords, Dialled, Expected, FileContent, FileEntry, FileKind, FileListing,

@@ -54,6 +54,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::ErrorPage => boxed!(machine::error_page),
         RouteName::EventRead => boxed!(events::read),
         RouteName::FileArchive => boxed!(files::archive),
+        RouteName::FileChanges => boxed!(files::changes),
         RouteName::DirectoryMake => boxed!(files::make_directory),
         RouteName::FileList => boxed!(files::list),
         RouteName::FileMove => boxed!(files::relocate),

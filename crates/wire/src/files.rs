@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use warren_domain::{Artifact, ArtifactChange, BlobHash, Seq, Timestamp, Version};
+use warren_domain::{Artifact, ArtifactChange, BlobHash, FileChange, Seq, Timestamp, Version};
 
 /// What is in a directory of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -17,6 +17,32 @@ pub struct FileListing {
     /// There is more than is told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+}
+
+/// Files of the workspace that are not as in the latest version, or a part of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileChanges {
+    /// The latest version.
+    pub version: Version,
+    /// By path.
+    pub changes: Vec<FileChangeItem>,
+    /// Pass it as `cursor` for the next part; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A file of the workspace that is not as in the latest version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileChangeItem {
+    /// Relative to the workspace.
+    pub path: String,
+    /// What happened to it since that version.
+    pub change: FileChange,
+    /// Where the version has it, if it was moved or renamed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
 }
 
 /// Where files were found.

@@ -42,8 +42,8 @@ pub use build::{
 };
 pub use event::{EventPage, SessionNews, SessionsChanged};
 pub use files::{
-    ArtifactHistory, ArtifactList, ArtifactVersion, FileItem, FileListing, FileMove, FileSource,
-    KnowledgeListing, PreviewLink, Uploaded,
+    ArtifactHistory, ArtifactList, ArtifactVersion, FileChangeItem, FileChanges, FileItem, FileListing,
+    FileMove, FileSource, KnowledgeListing, PreviewLink, Uploaded,
 };
 pub use machine::{Doctor, Health, Ready, SandboxItem, SandboxList, UsageReport, UsageRow};
 pub use message::{MessageAccepted, MessagePage, MessageSend};

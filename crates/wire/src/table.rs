@@ -613,6 +613,19 @@ pub const ROUTES: &[Route] = &[
         .asks(&[PATH])
         .gives(FILE)
         .fails(&[Code::RangeNotSatisfiable]),
+    row(
+        Name::FileChanges,
+        Get,
+        "/api/sessions/{id}/fs/changes",
+        "Files of the workspace that are not as in the latest version; never makes a sandbox",
+    )
+    .needs(Read, Session)
+    .asks(&[
+        Query { name: "limit", kind: QueryKind::Number(1, 5_000), summary: "At most this many" },
+        CURSOR,
+    ])
+    .gives(&[Answer { status: 200, media: Media::Json, schema: Some("FileChanges") }])
+    .fails(VERSION_UNREAD),
     row(Name::FileArchive, Get, "/api/sessions/{id}/fs/archive", "A directory as `.tar.gz`")
         .needs(Read, Session)
         .asks(&[PATH])

@@ -154,7 +154,7 @@ export const STORIES = [
         wire.cut();
         await lost(page).waitFor();
         await start.click();
-        const unknown = panel.getByRole("alert").filter({ hasText: "nobody knows yet whether the replay began" });
+        const unknown = panel.getByRole("alert").filter({ hasText: "If the replay started, it appears here" });
         await unknown.waitFor();
         wire.mend();
         await lost(page).waitFor({ state: "detached" });

@@ -110,6 +110,7 @@ export const STORIES = [
       await page.getByRole("button", { name: "Edit", exact: true }).click();
       const text = page.getByRole("textbox", { name: "Text of deep/a.ts" });
       await text.fill("const mine = 1;\n");
+      await page.getByText("Unsaved edits in deep/a.ts. The agent does not see them until you save.").waitFor();
       // Another file, then another tab of the panel.
       await row(page, /b\.txt/).click();
       await page.getByRole("region", { name: "b.txt" }).first().waitFor();
@@ -126,14 +127,14 @@ export const STORIES = [
       assert.deepEqual(await faults(page), []);
       // Somebody else wrote meanwhile.
       await server.put(id, "deep/a.ts", "const theirs = 2;\n");
-      await page.getByText("changed after you began to edit").waitFor();
+      await page.getByText("changed after you started editing").waitFor();
       await page.getByRole("button", { name: "Save", exact: true }).click();
       await page.getByText("nothing was saved").waitFor();
       assert.equal((await server.file(id, "deep/a.ts")).toString(), "const theirs = 2;\n");
       await page.getByRole("button", { name: "Cancel", exact: true }).click();
       await dialog(page, "Discard your changes?").getByRole("button", { name: "Cancel" }).click();
       await text.getByText("const mine = 1;").waitFor();
-      await page.getByRole("button", { name: "Save over it" }).click();
+      await page.getByRole("button", { name: "Overwrite" }).click();
       await text.waitFor({ state: "detached" });
       assert.equal((await server.file(id, "deep/a.ts")).toString(), "const mine = 1;\n");
       // Discarded for good when somebody says so.

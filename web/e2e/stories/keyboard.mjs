@@ -161,9 +161,9 @@ export const STORIES = [
       await pressOn(page, "button", /^Version 1:/);
       await panel.getByRole("button", { name: /^Version 1:/, pressed: true }).waitFor();
       await pressOn(page, "button", "Restore");
-      const restore = page.getByRole("dialog", { name: /^Go back/ });
+      const restore = page.getByRole("dialog", { name: /^Restore v1/ });
       await restore.waitFor();
-      await pressOn(page, "button", "Restore");
+      await pressOn(page, "button", "Restore v1");
       await restore.waitFor({ state: "detached" });
       await panel.getByRole("button", { name: /^Version \d+:/, pressed: false }).first().waitFor();
       await person.idle();

@@ -75,7 +75,7 @@ export const STORIES = [
       await person.sees("Saved v2");
       const guest = await visit({ token: reader.secret });
       const { page } = guest;
-      const none = async (where) => assert.equal(await page.getByRole("button", { name: /^(Edit|Upload|Restore|Fork|Replay|Name|Rename|Save|Allow|Deny|Send|Stop|New session|Wake)/ }).count(), 0, where);
+      const none = async (where) => assert.equal(await page.getByRole("button", { name: /^(Edit|Upload|Restore|Fork|Replay|Name|Rename|Label|Edit label|Save|Allow|Deny|Send|Stop|New session|Wake|Start the sandbox)/ }).count(), 0, where);
       await page.goto(`${guest.base}/sessions/${id}?tab=files`);
       await page.getByRole("treeitem", { name: /notes\.md/ }).click();
       await page.getByRole("region", { name: "notes.md" }).getByText("more").waitFor();
@@ -128,7 +128,7 @@ export const STORIES = [
       await panel.getByRole("button", { name: /^Version 3:/ }).waitFor();
       await onlyReads(page, "versions");
       await panel.getByRole("tab", { name: "Activity" }).click();
-      await panel.getByText("version_committed").first().waitFor();
+      await panel.getByText("Version saved").first().waitFor();
       await onlyReads(page, "activity");
       // A name changes under their eyes.
       await server.api(`/api/sessions/${id}`, { method: "PATCH", body: { name: "Another name" } });

@@ -107,12 +107,55 @@ export const STORIES = [
       if (pictures) await page.screenshot({ path: join(pictures, "versions.png") });
       await page.getByRole("button", { name: "Replay", exact: true }).click();
       await page.getByRole("button", { name: /same/i }).first().waitFor();
+      // What is in no version is opened, compared with the latest one, and saved with a label; it is the same after a reload.
+      await server.put(id, "notes.md", "changed by hand\n");
+      await server.api(`/api/sessions/${id}/fs/move`, { method: "POST", body: { from: "notes.md", to: "renamed.md" } });
+      await server.put(id, "notes.md", "changed by hand\n");
+      await page.getByRole("tab", { name: /^Files\s*2 changed$/ }).waitFor();
+      await page.reload();
+      await page.getByRole("tab", { name: /^Files\s*2 changed$/ }).waitFor();
+      await page.getByRole("button", { name: "Not saved: changes since version 2" }).click();
+      const unsaved = page.getByRole("region", { name: "Not saved" });
+      await unsaved.getByRole("button", { name: "created renamed.md" }).click();
+      await unsaved.getByRole("region", { name: "renamed.md since version 2" }).getByText("changed by hand").waitFor();
+      assert.deepEqual(await faults(page), []);
+      await page.getByRole("button", { name: "Save version…" }).click();
+      await page.getByRole("dialog", { name: "Save a version" }).getByLabel("Label (optional)").fill("by hand");
+      await page.getByRole("dialog", { name: "Save a version" }).getByRole("button", { name: "Save version" }).click();
+      await page.getByRole("button", { name: "Version 3: by hand" }).waitFor();
+      await page.getByRole("tab", { name: "Files", exact: true }).waitFor();
+      // A restore says which uploads go with it, also those that no version has yet.
+      await server.put(id, "/user-input/figures.csv", "a,b\n");
+      await page.getByRole("tab", { name: /^Files/ }).click();
+      await page.getByRole("tree", { name: "Uploads" }).getByRole("treeitem", { name: /figures\.csv/ }).click();
+      await page.getByRole("region", { name: "/user-input/figures.csv" }).first().waitFor();
+      await page.getByRole("tab", { name: /^Versions/ }).click();
       await page.getByRole("button", { name: /^Version 1:/ }).click();
       await page.getByRole("button", { name: "Restore" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
-      await page.getByRole("button", { name: /^Version 3:/ }).waitFor();
-      const notes = await server.api(`/api/sessions/${id}/versions/3/diff?against=1`);
+      const asked = page.getByRole("dialog", { name: "Restore v1?" });
+      assert.equal(await asked.getByRole("group", { name: "Uploads that are removed" }).getByRole("listitem").innerText(), "figures.csv");
+      assert.deepEqual(await faults(page), []);
+      await asked.getByRole("button", { name: "Restore v1" }).click();
+      // What was there is kept as v4, and v5 is v1 once more.
+      await page.getByRole("button", { name: "Version 5: Restored v1" }).waitFor();
+      const notes = await server.api(`/api/sessions/${id}/versions/5/diff?against=1`);
       assert.deepEqual(notes.files, []);
+      // The conversation marks what the agent does not remember, and the removed file is not open any more.
+      const told = async () => {
+        await person.sees("Restored v1 as v5");
+        await person.sees("Not in the agent’s memory, from here to Restored v1.");
+        const said = (await person.log().locator(".forgotten").allInnerTexts()).join(" ");
+        assert.match(said, /echo more/);
+        assert.doesNotMatch(said, /haiku/);
+        await page.getByRole("tab", { name: /^Files/ }).click();
+        await page.getByRole("treeitem", { name: /notes\.md/ }).waitFor();
+        assert.equal(await page.getByRole("region", { name: "/user-input/figures.csv" }).count(), 0);
+        assert.equal(await page.getByRole("tree", { name: "Uploads" }).count(), 0);
+        assert.deepEqual(await faults(page), []);
+      };
+      await told();
+      await page.reload();
+      await told();
       // A fork, by the line in the conversation.
       await page.getByRole("button", { name: "Fork from v2" }).first().click();
       const dialog = page.getByRole("dialog", { name: "Fork" });

@@ -33,7 +33,7 @@ export const STORIES = [
       await looked("delete", () => choose("Session menu", /^Delete/), page.getByRole("dialog", { name: /^Delete/ }));
       await page.getByRole("tab", { name: /^Versions/ }).click();
       await page.getByRole("button", { name: /^Version 1:/ }).click();
-      await looked("restore", () => button("Restore").click(), page.getByRole("dialog", { name: /^Go back/ }));
+      await looked("restore", () => button("Restore").click(), page.getByRole("dialog", { name: /^Restore v1/ }));
       await page.goto(`${person.base}/settings`);
       await looked("new token", () => button("New token").click(), page.getByRole("dialog"));
       await looked("new profile", () => button("New profile").click(), page.getByRole("dialog"));

@@ -146,6 +146,22 @@ export const STORIES = [
     async tell({ server, visit, pictures }) {
       const person = await visit();
       const { page } = person;
+      // A request to write a file: the path first, then the text, and the keys where they act.
+      const written = await person.start("create file notes.md with a haiku", { asks: true });
+      const writes = page.getByRole("group", { name: "Approval request" }).filter({ hasText: "asks to write notes.md" });
+      await writes.getByRole("region", { name: "Write notes.md" }).locator(".diff .p").first().waitFor();
+      await page.locator(".top").getByText("Ask before acting").waitFor();
+      await writes.getByText("to answer with keys").waitFor();
+      await person.toRequest();
+      await writes.getByText("to allow once, D to deny").waitFor();
+      assert.deepEqual(await faults(page), []);
+      await writes.getByRole("button", { name: "Deny", exact: true }).focus();
+      await writes.getByText("D or Enter to deny").waitFor();
+      await page.keyboard.press("a");
+      assert.deepEqual((await server.api(`/api/approvals?sessionId=${written}`)).approvals.map((one) => one.status), ["pending"]);
+      await page.keyboard.press("d");
+      await person.sees("Denied");
+      await person.idle();
       const id = await person.start("run: touch first.txt", { asks: true });
       const request = page.getByRole("group", { name: "Approval request" });
       const pending = async () => (await server.api(`/api/approvals?sessionId=${id}&status=pending`)).approvals;
@@ -170,7 +186,7 @@ export const STORIES = [
       await person.send("run: touch third.txt; touch fourth.txt");
       await request.getByText("touch third.txt; touch fourth.txt").waitFor();
       assert.equal((await pending()).length, 1);
-      await request.getByRole("button", { name: /^Deny D/ }).click();
+      await request.getByRole("button", { name: "Deny", exact: true }).click();
       await person.idle();
       // Withdrawn: asked again.
       await page.getByRole("button", { name: "Withdraw the rule" }).click();
@@ -180,7 +196,7 @@ export const STORIES = [
       assert.equal((await pending()).length, 1);
       const { approvals } = await server.api(`/api/approvals?sessionId=${id}`);
       assert.deepEqual(approvals.map((one) => [one.resolution?.decision, one.resolution?.by === "rule"]).reverse(), [["allow_always", false], ["allow", true], ["deny", false], [undefined, false]]);
-      await request.getByRole("button", { name: /^Deny D/ }).click();
+      await request.getByRole("button", { name: "Deny", exact: true }).click();
       await person.idle();
     },
   },

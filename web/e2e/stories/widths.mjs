@@ -6,7 +6,7 @@ const SEEN = {
   Artifacts: (panel) => panel.getByRole("tab", { name: /notes\.md/ }),
   Files: (panel) => panel.getByRole("treeitem", { name: /outputs/ }),
   Versions: (panel) => panel.getByRole("button", { name: /^Version 1:/ }),
-  Activity: (panel) => panel.getByText("run_completed").first(),
+  Activity: (panel) => panel.getByText("Run completed").first(),
 };
 
 /** Whether a person could really see it: drawn, inside the window, and nothing lies over it. */

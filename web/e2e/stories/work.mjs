@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { faults } from "../axe.mjs";
+import { portraits } from "../portraits.mjs";
 
 export const STORIES = [
   {
@@ -16,6 +17,17 @@ export const STORIES = [
       const log = person.log();
       await log.getByRole("region", { name: /Changes to outputs\/dashboard\/index.html/ }).waitFor();
       await log.getByText("4 of 4").waitFor();
+      // The page is shown, not its data, and as the agent left it: nobody has to reload it.
+      await page.locator("iframe.preview").waitFor();
+      await page.getByRole("tab", { name: /index\.html/, selected: true }).waitFor();
+      assert.equal(await page.locator(".stale").count(), 0);
+      // One width for all tabs.
+      const widths = [];
+      for (const name of ["Files", "Versions", "Activity", "Artifacts"]) {
+        await page.getByRole("tab", { name: new RegExp(`^${name}`) }).click();
+        widths.push((await page.locator(".panel").boundingBox()).width);
+      }
+      assert.equal(new Set(widths).size, 1, String(widths));
       await log.locator("table").getByText("$1,999,418").waitFor();
       if (pictures) await page.screenshot({ path: join(pictures, "chat.png") });
       // Its thread, in place and beside.
@@ -34,6 +46,7 @@ export const STORIES = [
       const own = kept.blocks.filter((block) => block.type === "user_message" || block.type === "assistant_text");
       assert.equal(own.filter((block) => block.type === "assistant_text").every((block) => shown.includes(block.id)), true);
       assert.equal(new Set(shown).size, shown.length);
+      if (pictures) await portraits(person, pictures);
     },
   },
   {
@@ -59,7 +72,7 @@ export const STORIES = [
       await held.waitFor();
       await page.locator(".top .state.idle").waitFor();
       assert.deepEqual(await faults(page), []);
-      await held.getByRole("button", { name: "Resume" }).click();
+      await held.getByRole("button", { name: "Resume queue" }).click();
       await person.log().getByText("count to 8000").waitFor();
       await person.running();
       await held.waitFor({ state: "detached" });
@@ -134,7 +147,7 @@ export const STORIES = [
       await strip.filter({ hasText: "second" }).getByRole("button", { name: "Remove queued message" }).click();
       await order(person, ["third", "first"]);
       await page.getByRole("button", { name: "Stop" }).click();
-      await page.getByRole("group", { name: "Queue held" }).getByRole("button", { name: "Resume" }).click();
+      await page.getByRole("group", { name: "Queue held" }).getByRole("button", { name: "Resume queue" }).click();
       await strip.first().waitFor({ state: "detached" });
       await person.idle();
       const { runs } = await server.api(`/api/sessions/${id}/runs`);
@@ -210,7 +223,7 @@ export const STORIES = [
       // Two of one name before there is a session.
       await page.getByLabel("Files to attach").setInputFiles(file("first"));
       await page.getByLabel("Files to attach").setInputFiles(file("second"));
-      await list.getByRole("alert").getByText("A file of this name is already there.").waitFor();
+      await list.getByRole("alert").getByText("A file with this name already exists.").waitFor();
       assert.equal(await page.getByRole("button", { name: /^Start/ }).isDisabled(), true);
       await list.getByRole("button", { name: "Keep both files named sales.csv" }).click();
       const id = await person.start("run: cat /user-input/*");
@@ -229,7 +242,7 @@ export const STORIES = [
       await page.getByLabel("Message", { exact: true }).press("Shift+Tab");
       await page.keyboard.press("Shift+Tab");
       await page.keyboard.press("Shift+Tab");
-      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Replace the sales.csv that is there");
+      assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Replace the existing sales.csv");
       await page.keyboard.press("Enter");
       await chip.getByText("17 B").waitFor();
       await page.keyboard.press("Enter");

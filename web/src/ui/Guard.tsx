@@ -15,7 +15,7 @@ export class Guard extends Component<Props, { error: unknown }> {
   override render() {
     if (this.state.error === null) return this.props.children;
     const notice = (
-      <Failed title="This view could not be drawn" action={<Button look="line" onClick={() => location.reload()}>Reload the page</Button>}>
+      <Failed title="This view could not be displayed" action={<Button look="line" onClick={() => location.reload()}>Reload the page</Button>}>
         {this.state.error instanceof Error ? this.state.error.message : null} What the agent does goes on, and nothing of it is lost.
       </Failed>
     );

@@ -34,7 +34,7 @@ type UnreadProps = { title: string; error: unknown; onAgain: () => unknown; more
 export function Unread({ title, error, onAgain, more, children }: UnreadProps) {
   return (
     <Failed title={title} action={<span className="row"><TryAgain onAgain={onAgain} />{more}</span>}>
-      {error instanceof Error ? error.message : null} {isPassing(error) ? "It is read as soon as the server answers." : null} {children}
+      {error instanceof Error ? error.message : null} {isPassing(error) ? "It loads as soon as the server answers." : null} {children}
     </Failed>
   );
 }

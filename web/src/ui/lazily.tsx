@@ -25,7 +25,7 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, 
     if (part.state === "failed") {
       return frame(
         <Unread title="This part of the page could not be loaded" error={part.error} onAgain={part.refresh} more={<Button onClick={() => location.reload()}>Reload the page</Button>}>
-          If the server was updated meanwhile, reload the page.
+          If the server was updated, reload the page.
         </Unread>,
       );
     }

@@ -70,7 +70,7 @@ async fn a_file_of_a_version_is_answered_as_one_of_a_session_is() {
     for known in [tag.clone(), format!("W/{tag}"), "*".to_owned(), format!("\"x\", {tag}")] {
         assert_eq!(get(&[("if-none-match", &known)]).await.status, StatusCode::NOT_MODIFIED, "{known}");
     }
-    for path in ["", "/", "/workspace", "/workspace/"] {
+    for path in ["", "/", "/workspace", "/workspace/", "/user-input", "/home/agent"] {
         let listed = client.get(&of(session, &format!("versions/0/files?path={path}"))).await;
         assert_eq!(listed.expect(StatusCode::OK)["entries"], json!([]), "{path}");
     }

@@ -192,3 +192,35 @@ async fn commands_move_make_and_remove_files() {
     assert_eq!(call(&["files", "rm", "last", "docs"]).await.0, Some(0));
     assert_eq!(paths(&client, session, "").await, ["outputs"]);
 }
+
+#[tokio::test]
+async fn unsaved_files_are_listed_against_the_latest_version_and_a_rename_is_one_change() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let unsaved = async |more: &str| client.get(&of(session, &format!("fs/changes{more}"))).await;
+    assert_eq!(unsaved("").await.expect(StatusCode::OK), json!({"version": 0, "changes": []}));
+    client.run(session, "run: printf 1 > a.txt && printf 22 > b.txt && printf 333 > c.txt").await;
+    assert_eq!(unsaved("").await.expect(StatusCode::OK), json!({"version": 1, "changes": []}));
+
+    relocate(&client, session, "a.txt", "z.txt").await.expect(StatusCode::OK);
+    put(&client, session, "b.txt", "other").await;
+    put(&client, session, "new.txt", "new").await;
+    client
+        .send(client.request(Method::DELETE, &of(session, "fs?path=c.txt")))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let all = json!([
+        {"path": "b.txt", "change": "modified"},
+        {"path": "c.txt", "change": "deleted"},
+        {"path": "new.txt", "change": "created"},
+        {"path": "z.txt", "change": "created", "movedFrom": "a.txt"},
+    ]);
+    let found = unsaved("").await.expect(StatusCode::OK);
+    assert_eq!(found, json!({"version": 1, "changes": all}));
+    let part = unsaved("?limit=2&cursor=b.txt").await.expect(StatusCode::OK);
+    assert_eq!(part, json!({"version": 1, "changes": [all[1], all[2]], "nextCursor": "new.txt"}));
+
+    let made = client.post(&of(session, "snapshot"), &json!({})).await.expect(StatusCode::OK);
+    assert_eq!(unsaved("").await.expect(StatusCode::OK), json!({"version": made["version"], "changes": []}));
+}

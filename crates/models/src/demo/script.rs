@@ -1,7 +1,7 @@
 //! The script: what the demo model understands, and which of it a request is.
 
 use super::{
-    ask::{ApiError, Ask},
+    ask::{ApiError, Ask, ToolResult},
     attempts::Attempts,
     conversation::Conversation,
     dashboard,
@@ -11,7 +11,7 @@ use super::{
 
 /// One thing that can be asked for, carried out in as many turns as it takes.
 pub(super) struct Scenario {
-    /// An example, as the model tells it to those who ask for something else. Empty: not told.
+    /// An example, as the model tells it to those who ask for something else. Empty: not told, because it is there for tests.
     pub(super) example: &'static str,
     recognises: fn(&Conversation) -> bool,
     /// All its turns from the first to the last; the conversation says which one is next.
@@ -30,26 +30,26 @@ enum Failure {
 pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("", subagents::is_review_task, subagents::review_task),
     expecting_failure("run: ls -la", shell::is_command, shell::command),
-    expecting_failure("mcp: NAME {\"input\": 1}", named::is_asked, named::call),
+    expecting_failure("", named::is_asked, named::call),
     scenario("", answers::is_wrap_up, answers::wrap_up),
     scenario("", errors::is_broken_stream, errors::broken_stream),
-    scenario("error 529 twice", errors::is_over, errors::over),
-    scenario("count to 100", tempo::is_count, tempo::count),
+    scenario("", errors::is_over, errors::over),
+    scenario("", tempo::is_count, tempo::count),
     scenario("", tempo::is_flood, tempo::flood),
-    expecting_failure("sleep 5", shell::is_sleep, shell::sleep),
-    expecting_failure("big output 2 MB", shell::is_big_output, shell::big_output),
+    expecting_failure("", shell::is_sleep, shell::sleep),
+    expecting_failure("", shell::is_big_output, shell::big_output),
     scenario("what did I say?", answers::is_recall, answers::recall),
     scenario("remember that I like teal", answers::is_remember, answers::remember),
-    expecting_failure("ask me a question", questions::is_asked, questions::ask),
-    scenario("use tools in parallel", tools::is_parallel, tools::parallel),
-    expecting_failure("show me a failing tool", tools::is_failing, tools::failing),
+    expecting_failure("", questions::is_asked, questions::ask),
+    scenario("", tools::is_parallel, tools::parallel),
+    expecting_failure("", tools::is_failing, tools::failing),
     scenario("create file notes.md with a haiku", files::is_write, files::write),
     scenario("list the files", files::is_list, files::list),
     scenario("read file notes.md", files::is_read, files::read),
     scenario("", subagents::is_other_task, subagents::other_task),
     scenario("build me a dashboard of our sales", dashboard::is_asked, dashboard::turns),
     scenario("ask a subagent for a review", subagents::is_asked, subagents::delegate),
-    scenario("think about it", answers::is_think, answers::think),
+    scenario("", answers::is_think, answers::think),
     scenario("", |_| true, answers::otherwise),
 ];
 
@@ -128,6 +128,9 @@ fn next_turn(scenario: &Scenario, conversation: &Conversation) -> Turn {
     if turns.len() < n_all && !turns.iter().any(Turn::calls_tools) {
         return Turn::new().say("I have none of the tools that this needs.");
     }
+    if scenario.failure == Failure::Surprising && conversation.latest().iter().any(is_denied) {
+        return Turn::new().say("You denied this step, so I stop here. Tell me what to do instead.");
+    }
     let last = turns.len().saturating_sub(1);
     let mut turn = turns.swap_remove(conversation.step.min(last));
     if scenario.failure == Failure::Surprising
@@ -146,6 +149,15 @@ const fn scenario(
     turns: fn(&Conversation) -> Vec<Turn>,
 ) -> Scenario {
     Scenario { example, recognises, turns, failure: Failure::Surprising }
+}
+
+/// Whether a person refused a call: each agent says it in its own words, and shortly. A program that was refused something
+/// is no denial.
+fn is_denied(result: &ToolResult) -> bool {
+    const WORDS: [&str; 6] =
+        ["does not allow this", "doesn't want to proceed", "rejected", "denied", "declined", "cancelled by"];
+    let said = result.text.to_lowercase();
+    said.len() < 600 && !said.contains("permission denied") && WORDS.iter().any(|word| said.contains(word))
 }
 
 const fn expecting_failure(

@@ -108,3 +108,30 @@ async fn an_error_goes_away_after_as_many_tries_as_asked_for_in_every_dialect() 
         assert_eq!(statuses, [(503, true), (503, true), (200, false), (503, true)], "{path}");
     }
 }
+
+#[tokio::test]
+async fn after_a_denial_it_stops_and_claims_nothing() {
+    let tool = |name: &str| json!({ "name": name, "description": "", "input_schema": { "type": "object" } });
+    let said = async |result: &str| {
+        let messages = json!([
+            { "role": "user", "content": "build me a dashboard of our sales" },
+            { "role": "assistant", "content": [{ "type": "tool_use", "id": "t1", "name": "write", "input": {} }] },
+            { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": result, "is_error": true }] },
+        ]);
+        let tools = [tool("write"), tool("bash"), tool("edit")];
+        let body = json!({ "model": "m", "max_tokens": 64, "messages": messages, "tools": tools });
+        ask(&json!({ "path": "/v1/messages", "body": body })).await
+    };
+    for denial in [
+        "The person does not allow this.",
+        "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+    ] {
+        let answer = said(denial).await;
+        assert!(
+            answer.contains("You denied this step") && !answer.contains("tool_use"),
+            "{denial}: {answer}"
+        );
+    }
+    let answer = said("cat: secret: Permission denied").await;
+    assert!(answer.contains("That did not work"), "{answer}");
+}

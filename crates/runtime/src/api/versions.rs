@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use warren_domain::{AgentType, BlobHash, Block, ErrorCode, ProfileRef, SessionId, Timestamp, Version};
+use warren_domain::{
+    AgentType, BlobHash, Block, ErrorCode, FileChange, ProfileRef, SessionId, Timestamp, Version,
+};
 use warren_snapshots::ReadTreeError;
 use warren_store::ReadError;
 pub use warren_store::VersionRecord;
@@ -79,6 +81,8 @@ pub trait VersionFiles: Send + Sync {
         version: Version,
         against: Option<Version>,
     ) -> Result<VersionChanges, SessionError>;
+    /// Files of the workspace that are not as in the latest version. A run that is active may be changing more of them.
+    async fn unsaved_changes(&self, session: SessionId) -> Result<UnsavedChanges, SessionError>;
     /// All files of a version that are people's, as a tar archive.
     async fn version_archive(
         &self,
@@ -192,6 +196,26 @@ pub struct VersionChanges {
     pub to: VersionRecord,
     /// Files, links, and directories that only one of them has; by path.
     pub changes: Vec<PathChange>,
+}
+
+/// Files of the workspace that are not as in the latest version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsavedChanges {
+    /// The latest version.
+    pub version: Version,
+    /// By path.
+    pub changes: Vec<UnsavedChange>,
+}
+
+/// A file that is not as in the latest version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsavedChange {
+    /// Relative to the workspace.
+    pub path: String,
+    /// What happened to it since.
+    pub change: FileChange,
+    /// Where the version has it, if it was moved or renamed since.
+    pub moved_from: Option<String>,
 }
 
 /// A path of the workspace that two versions do not have alike.

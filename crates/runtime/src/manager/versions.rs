@@ -4,6 +4,7 @@ mod changes;
 mod diff;
 mod files;
 mod fork;
+mod unsaved;
 
 use async_trait::async_trait;
 use warren_domain::{Head, SessionId, Version};

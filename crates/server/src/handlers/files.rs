@@ -3,9 +3,12 @@
 use axum::http::{StatusCode, header};
 use tokio_util::io::StreamReader;
 use warren_domain::{ErrorCode, SessionId, Timestamp};
-use warren_runtime::api::{self, Expected, FileEntry, FileKind, FileTag, FileWrite, FilesFrom};
-use warren_wire::{FileItem, FileListing, FileMove, FileSource, Uploaded};
+use warren_runtime::api::{
+    self, Expected, FileEntry, FileKind, FileTag, FileWrite, FilesFrom, UnsavedChange,
+};
+use warren_wire::{FileChangeItem, FileChanges, FileItem, FileListing, FileMove, FileSource, Uploaded};
 
+use super::{sessions::limit, versions::DEFAULT_CHANGES};
 use crate::{
     archive,
     choke::Call,
@@ -26,6 +29,22 @@ pub(crate) async fn list(call: Call) -> Answer {
     let mut entries: Vec<_> = listing.entries.into_iter().map(item).collect();
     entries.sort_by(|a, b| (a.kind != "directory", &a.name).cmp(&(b.kind != "directory", &b.name)));
     respond::ok(&FileListing { path: listing.path, source, entries, truncated: listing.is_truncated })
+}
+
+pub(crate) async fn changes(call: Call) -> Answer {
+    let limit = limit(&call, DEFAULT_CHANGES) as usize;
+    let found = call.runtime().version_files().unsaved_changes(call.session()?).await?;
+    let after = call.query().text("cursor");
+    let mut rest =
+        found.changes.into_iter().filter(|one| after.is_none_or(|after| one.path.as_str() > after));
+    let changes: Vec<_> = rest.by_ref().take(limit).map(change).collect();
+    let last = changes.last().map(|last| last.path.clone());
+    let next_cursor = last.filter(|_| rest.next().is_some());
+    respond::ok(&FileChanges { version: found.version, changes, next_cursor })
+}
+
+fn change(found: UnsavedChange) -> FileChangeItem {
+    FileChangeItem { path: found.path, change: found.change, moved_from: found.moved_from }
 }
 
 pub(crate) async fn read(call: Call) -> Answer {

@@ -17,7 +17,7 @@ use crate::{
 /// Versions in one part of a list, unless the client says otherwise.
 const DEFAULT_LIMIT: u64 = 50;
 /// Paths in one part of a list of changes, unless the client says otherwise.
-const DEFAULT_CHANGES: u64 = 1_000;
+pub(super) const DEFAULT_CHANGES: u64 = 1_000;
 /// Labels longer than this are not labels.
 const LONGEST_LABEL: usize = 100;
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use async_trait::async_trait;
 use warren_domain::{SessionId, Version};
 use warren_runtime::api::{
-    DiffWanted, Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionDiff,
-    VersionFiles, VersionList, VersionRecord, Versions,
+    DiffWanted, Fork, Forked, Pieces, SessionError, TreeEntry, TreeFile, UnsavedChanges, VersionChanges,
+    VersionDiff, VersionFiles, VersionList, VersionRecord, Versions,
 };
 
 use crate::fake::FakeRuntime;
@@ -92,6 +92,10 @@ impl VersionFiles for FakeRuntime {
         _: Option<Version>,
     ) -> Result<VersionChanges, SessionError> {
         none(version)
+    }
+
+    async fn unsaved_changes(&self, _: SessionId) -> Result<UnsavedChanges, SessionError> {
+        none(Version(0))
     }
 
     async fn version_archive(&self, _: SessionId, version: Version) -> Result<Box<dyn Pieces>, SessionError> {

@@ -4,7 +4,7 @@ import { count } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Behind, Empty, Skeleton, Unread } from "~/ui/Notice";
-import { gathered, toneOf, type Row } from "./describe";
+import { gathered, labelOf, toneOf, type Row } from "./describe";
 
 /** At most this many rows are in the document; the rest is a filter or a click away. */
 const SHOWN = 400;
@@ -19,7 +19,7 @@ export function ActivityPane({ sessionId }: { sessionId: string }) {
   const found = useMemo(() => matching(rows, words), [rows, words]);
   if (state === "loading") return <Skeleton rows={12} height={24} />;
   if (state === "failed" && events.length === 0) {
-    return <Unread title="The log could not be read" error={error} onAgain={refresh}>Nothing is lost: it is on the server.</Unread>;
+    return <Unread title="The log could not be read" error={error} onAgain={refresh}>No data is lost.</Unread>;
   }
   const readEarlier = async () => {
     setBusy(true);
@@ -45,7 +45,7 @@ export function ActivityPane({ sessionId }: { sessionId: string }) {
         )}
       </div>
       {state === "failed" && <Behind error={error} onAgain={refresh} />}
-      {events.length === 0 && <Empty icon="list">Nothing has happened yet. Every step of this session is written here, numbered.</Empty>}
+      {events.length === 0 && <Empty icon="list">No events yet. Every step of this session is listed here.</Empty>}
       {events.length > 0 && found.length === 0 && (
         <Empty icon="search" action={<Button look="line" onClick={() => setWords("")}>Clear the filter</Button>}>No event matches ‘{words}’.</Empty>
       )}
@@ -55,10 +55,10 @@ export function ActivityPane({ sessionId }: { sessionId: string }) {
       {found.length > SHOWN && <p className="muted m-3">{count(found.length - SHOWN)} older events match. Filter to find them.</p>}
       {hasEarlier && (
         <Button look="line" className="m-3" disabled={busy} onClick={() => void readEarlier()}>
-          {busy ? "Reading…" : "Read 200 earlier events"}
+          {busy ? "Loading…" : "Load 200 earlier events"}
         </Button>
       )}
-      {unread !== null && <p className="dlg-bad m-3" role="alert">They were not read: {said(unread)}</p>}
+      {unread !== null && <p className="dlg-bad m-3" role="alert">Not loaded: {said(unread)}</p>}
     </>
   );
 }
@@ -68,7 +68,7 @@ const EventRow = memo(function EventRow({ row }: { row: Row }) {
     <div className={`ev ${toneOf(row.line)}`} role="listitem">
       <i className="num">{row.number}</i>
       <i className="num">{row.time}</i>
-      <code className="cut">{row.type}</code>
+      <span className="cut" title={row.type}>{labelOf(row.type)}</span>
       <bdi className="cut sub">{row.text}</bdi>
     </div>
   );
@@ -78,7 +78,7 @@ function matching(rows: readonly Row[], words: string): readonly Row[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const newest = [...rows].reverse();
   if (wanted.length === 0) return newest;
-  return newest.filter((row) => wanted.every((word) => `${row.number} ${row.type} ${row.text}`.toLowerCase().includes(word)));
+  return newest.filter((row) => wanted.every((word) => `${row.number} ${row.type} ${labelOf(row.type)} ${row.text}`.toLowerCase().includes(word)));
 }
 
 const from = (line: LogLine) => (line.type === "log_compacted" ? line.from : line.seq);

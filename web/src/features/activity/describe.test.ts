@@ -1,6 +1,6 @@
 import type { LogLine } from "@warren/react";
 import { expect, test } from "vitest";
-import { gathered } from "./describe";
+import { gathered, labelOf } from "./describe";
 
 const line = (seq: number, body: object) => ({ seq, sessionId: "s", timestamp: "2026-01-01T00:00:00Z", ...body }) as LogLine;
 
@@ -22,7 +22,7 @@ test("deltas of one block are one row, and everything else has its own", () => {
 
 test("a compacted range says what is kept and what is not", () => {
   const [row] = gathered([{ type: "log_compacted", from: 1, to: 900 }]);
-  expect(row?.text).toBe("Events 1 to 900 were compacted; their blocks are complete, their typing is not kept.");
+  expect(row?.text).toBe("Events 1 to 900 were compacted. Blocks are complete, deltas are removed.");
 });
 
 test("a model call says when its cost is an estimate and when its end is unknown", () => {
@@ -40,4 +40,8 @@ test("a model call says when its cost is an estimate and when its end is unknown
     "m · 499 · 1.5 s · $0.50 (estimate)",
     "m · end unknown · $0.50 (estimate)",
   ]);
+});
+
+test("kinds of events have names for people, also those of a newer server", () => {
+  expect(["version_committed", "run_interrupted", "brand_new"].map(labelOf)).toEqual(["Version saved", "Run stopped", "brand new"]);
 });

@@ -24,13 +24,54 @@ export function gathered(lines: readonly LogLine[]): Row[] {
 
 function rowOf(line: LogLine): Row {
   if (line.type === "log_compacted") {
-    const text = `Events ${count(line.from)} to ${count(line.to)} were compacted; their blocks are complete, their typing is not kept.`;
+    const text = `Events ${count(line.from)} to ${count(line.to)} were compacted. Blocks are complete, deltas are removed.`;
     return { key: `c${line.from}`, number: String(line.to), time: "", type: line.type, text, line };
   }
   const time = new Date(line.timestamp);
   const clock = Number.isNaN(time.getTime()) ? "" : time.toLocaleTimeString("en-GB");
   return { key: String(line.seq), number: String(line.seq), time: clock, type: line.type, text: describe(line), line };
 }
+
+const LABELS: Record<LogLine["type"], string> = {
+  session_created: "Session created",
+  session_updated: "Session changed",
+  session_status: "Sandbox",
+  session_ended: "Session ended",
+  run_queued: "Message queued",
+  run_started: "Run started",
+  run_completed: "Run completed",
+  run_failed: "Run failed",
+  run_interrupted: "Run stopped",
+  block_start: "Block started",
+  block_complete: "Block completed",
+  block_update: "Block updated",
+  block_discarded: "Block discarded",
+  text_delta: "Text",
+  metadata_update: "Usage",
+  model_call_started: "Model call started",
+  model_called: "Model call",
+  retrying: "Retry",
+  approval_requested: "Approval requested",
+  approval_resolved: "Approval answered",
+  approval_rule_withdrawn: "Rule withdrawn",
+  subagent_started: "Subagent started",
+  subagent_completed: "Subagent completed",
+  artifact_created: "Artifact created",
+  artifact_updated: "Artifact changed",
+  artifact_deleted: "Artifact deleted",
+  file_changed: "File changed",
+  port_opened: "Port opened",
+  port_closed: "Port closed",
+  egress_decided: "Network request",
+  limit_reached: "Limit reached",
+  context_compacted: "Context compacted",
+  version_committed: "Version saved",
+  unrecognized: "Unrecognized output",
+  log_compacted: "Log compacted",
+};
+
+/** What people call a kind of event; one of a newer server in its own words. */
+export const labelOf = (type: string): string => (Object.hasOwn(LABELS, type) ? LABELS[type as LogLine["type"]] : type.replaceAll("_", " "));
 
 const threadOf = (event: Event): string => event.conversationId ?? "main";
 

@@ -1,12 +1,15 @@
 import type { Approval, ApprovalRule } from "@warren/react";
-import { memo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { exactly, visible } from "~/lib/ansi";
 import { useNow } from "~/lib/clockwork";
 import { toComposer } from "~/lib/focus";
-import { clock } from "~/lib/format";
+import { clock, plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
 import { Step } from "../chat/Step";
 import { kindOf, type ToolKind } from "../chat/tools";
+import { lettersAct } from "../shell/letters";
+import { AskedFiles } from "./AskedFiles";
+import { changesAsked, type Asked } from "./changes";
 import { Resolved } from "./Resolved";
 import { RuleForm } from "./RuleForm";
 import { subjectOf } from "./questions";
@@ -40,6 +43,7 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, 
   const [always, setAlways] = useState(false);
   const { armed, guard } = useArming(!approval.resolution && answer !== null);
   const answers = { "data-answers": "", "aria-disabled": !armed || busy };
+  const asked = useMemo(() => changesAsked(approval.detail), [approval.detail]);
   if (approval.resolution) return <Resolved approval={approval} withdraw={withdraw} />;
   const { tool, exact, cwd, is } = subjectOf(approval.detail);
   const rules = approval.options.includes("allow_always") ? (approval.rules ?? []) : [];
@@ -48,18 +52,18 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, 
       <div className="approve" role="group" aria-label="Approval request" data-approval={approval.approvalId} tabIndex={-1} {...guard}>
         <div className="hd">
           <b dir="auto">
-            {who} {asksTo(approval)}
+            {who} {asksTo(approval, asked)}
           </b>
           <span className="grow" />
           <Waiting since={approval.requestedAt} />
         </div>
         <div className="bd">
           {CONSEQUENCE[approval.kind] ?? CONSEQUENCE.permission}
-          {exact && <pre className="cmd" dir="ltr" tabIndex={0} role="region" aria-label={is === "command" ? "Command" : "Input"}>{exactly(exact)}</pre>}
+          {asked.files.length > 0 && is !== "command" ? <AskedFiles asked={asked} raw={exact} /> : exact && <pre className="cmd" dir="ltr" tabIndex={0} role="region" aria-label={is === "command" ? "Command" : "Input"}>{exactly(exact)}</pre>}
           <dl className="facts">
             <div><dt>Agent</dt><dd>{who}</dd></div>
             {tool && <div><dt>Tool</dt><dd className="mono">{exactly(tool)}</dd></div>}
-            {approval.kind === "permission" && <div><dt>Directory</dt><dd className={cwd === null ? "" : "mono"}>{cwd === null ? "not given by the agent; it starts in the workspace" : exactly(cwd)}</dd></div>}
+            {approval.kind === "permission" && <div><dt>Directory</dt><dd className={cwd === null ? "" : "mono"}>{cwd === null ? "not given by the agent (it starts in the workspace)" : exactly(cwd)}</dd></div>}
           </dl>
         </div>
         {answer === null ? (
@@ -68,11 +72,12 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, 
           <RuleForm rules={rules} isCommand={is === "command"} isFile={is === "file"} answers={answers} onGrant={(rule) => run("allow_always", { rule })} onCancel={() => { setAlways(false); toComposer(); }} />
         ) : why === null ? (
           <div className="ac">
-            <Button look="ink" data-key="a" title="Lets this one call happen, and asks again for the next" {...answers} onClick={() => run("allow")}>Allow once <kbd>A</kbd></Button>
-            {rules.length > 0 && <Button look="line" title="Choose what is allowed without asking, before it counts" onClick={() => setAlways(true)}>Always allow…</Button>}
-            <Button look="line" data-key="d" title="The call does not happen, and the agent is told so" {...answers} onClick={() => run("deny")}>Deny <kbd>D</kbd></Button>
+            <Button look="ink" data-key="a" title="Runs this call only. The next one is asked again." {...answers} onClick={() => run("allow")}>Allow once</Button>
+            {rules.length > 0 && <Button look="line" title="Choose a rule for calls that run without asking" onClick={() => setAlways(true)}>Always allow…</Button>}
+            <Button look="line" data-key="d" title="Refuses the call. The agent continues without it." {...answers} onClick={() => run("deny")}>Deny</Button>
             <span className="grow" />
             <Button disabled={busy} onClick={() => setWhy("")}>Deny with a reason</Button>
+            {lettersAct() && <KeyHint />}
           </div>
         ) : (
           <form
@@ -94,11 +99,25 @@ export const ApprovalCard = memo(function ApprovalCard({ approval, who, answer, 
 });
 
 /** What is asked for, in the page's words where the tool is known, else in the agent's. */
-function asksTo(approval: Approval): string {
-  const { tool } = subjectOf(approval.detail);
+function asksTo(approval: Approval, { files }: Asked): string {
+  const { tool, is } = subjectOf(approval.detail);
   if (approval.kind === "egress") return `asks to reach ${visible(approval.title)}`;
+  if (is !== "command" && files.length === 1) return `asks to ${files[0]!.act} ${visible(files[0]!.path)}`;
+  if (is !== "command" && files.length > 1) return `asks to change ${new Set(files.map((file) => file.path)).size > 1 ? plural(new Set(files.map((file) => file.path)).size, "file") : visible(files[0]!.path)}`;
   const act = tool ? ACTS[kindOf(tool)] : undefined;
   return act ? `asks to ${act}` : `asks: ${visible(approval.title)}`;
+}
+
+/** Which keys act now: they do on the card alone, and on a button only its own. Styles show the part that holds. */
+function KeyHint() {
+  return (
+    <p className="keyhint" aria-hidden="true">
+      <span data-when="away"><kbd>Alt</kbd> <kbd>A</kbd> to answer with keys</span>
+      <span data-when="card"><kbd>A</kbd> to allow once, <kbd>D</kbd> to deny</span>
+      <span data-when="allow"><kbd>A</kbd> or <kbd>Enter</kbd> to allow once</span>
+      <span data-when="deny"><kbd>D</kbd> or <kbd>Enter</kbd> to deny</span>
+    </p>
+  );
 }
 
 function Waiting({ since }: { since: string }) {

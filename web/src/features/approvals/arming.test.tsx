@@ -3,6 +3,7 @@ import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApprovalCard } from "./ApprovalCard";
+import { answer as answerByKey } from "../shell/useKeys";
 import { ARM_MS } from "./useArming";
 
 (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
@@ -154,4 +155,29 @@ test("a request takes no focus, and gives back the focus it had when it goes", a
   await act(async () => card().focus());
   await show();
   expect(document.activeElement?.id).toBe("msg");
+});
+
+const deny = (id = "one") => card(id).querySelector<HTMLButtonElement>('[data-key="d"]')!;
+const letter = (key: string) => act(async () => void answerByKey(key));
+
+test("a letter answers the request with the focus, and on a button does only what that button does", async () => {
+  await show("one", "two", "three");
+  await pass(ARM_MS);
+  await letter("a");
+  expect(given).toEqual([]);
+  deny().focus();
+  await letter("a");
+  expect(given).toEqual([]);
+  box.querySelector<HTMLButtonElement>('[data-approval="one"] .ac button:not([data-key])')!.focus();
+  await letter("a");
+  await letter("d");
+  expect(given).toEqual([]);
+  deny().focus();
+  await letter("d");
+  allow("two").focus();
+  await letter("d");
+  await letter("a");
+  card("three").focus();
+  await letter("d");
+  expect(given).toEqual(["one deny", "two allow", "three deny"]);
 });

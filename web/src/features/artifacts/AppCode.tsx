@@ -35,7 +35,7 @@ export function AppCode({ sessionId, folder, stamp }: Props) {
       {shown ? (
         <Viewer key={shown.path} id={`app file ${sessionId} ${shown.path}`} path={shown.path} as="text" stamp={stamp} load={() => client.readFile(sessionId, shown.path)} download={`/api/sessions/${encodeURIComponent(sessionId)}/fs/read?path=${encodeURIComponent(shown.path)}`} />
       ) : (
-        <Empty icon="folder">No file is in this folder.</Empty>
+        <Empty icon="folder">This folder is empty.</Empty>
       )}
     </div>
   );

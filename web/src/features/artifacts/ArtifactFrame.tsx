@@ -1,4 +1,4 @@
-import { useWarrenClient, type Artifact } from "@warren/react";
+import { useAgentSession, useWarrenClient, type Artifact } from "@warren/react";
 import { useRef, useState } from "react";
 import { bytes } from "~/lib/format";
 import { Button } from "~/ui/Button";
@@ -9,6 +9,7 @@ import { hasSource, KINDS } from "../viewers/kinds";
 import { Viewer } from "../viewers/Viewer";
 import { AppCode } from "./AppCode";
 import { Preview } from "./Preview";
+import { useOwnReload } from "./useOwnReload";
 
 type Props = { sessionId: string; artifact: Artifact };
 
@@ -27,9 +28,10 @@ export function ArtifactFrame({ sessionId, artifact }: Props) {
     setSeen(now);
     setRound((n) => n + 1);
   };
+  const touch = useOwnReload(frame, useAgentSession(sessionId).activeRun !== null, isStale, reload);
   const source = `/api/sessions/${encodeURIComponent(sessionId)}/artifacts/${encodeURIComponent(artifact.id)}/content`;
   return (
-    <div className="frame" ref={frame}>
+    <div className="frame" ref={frame} {...touch}>
       <div className="ftool">
         <Button icon="reload" aria-label="Reload" onClick={reload} />
         <span className="url">

@@ -1,4 +1,5 @@
-import { useArtifacts, type Artifact } from "@warren/react";
+import { useArtifacts } from "@warren/react";
+import { useMemo } from "react";
 import { visible } from "~/lib/ansi";
 import { artifactPath, navigate, useRoute } from "~/lib/router";
 import { Icon } from "~/ui/Icon";
@@ -6,18 +7,20 @@ import { Behind, Empty, Skeleton, Unread } from "~/ui/Notice";
 import { tabKeys } from "~/ui/tabKeys";
 import { KINDS } from "../viewers/kinds";
 import { ArtifactFrame } from "./ArtifactFrame";
+import { inOrder } from "./order";
 import { VersionStrip } from "./VersionStrip";
 
 /** What the agent made worth showing: a shelf, and one of them in a frame. */
 export function ArtifactsPane({ sessionId }: { sessionId: string }) {
-  const { state, error, artifacts, refresh } = useArtifacts(sessionId);
+  const { state, error, artifacts: all, refresh } = useArtifacts(sessionId);
+  const artifacts = useMemo(() => inOrder(all), [all]);
   const route = useRoute();
   const chosen = route.at === "session" ? route.artifact : null;
   if (state === "loading" && artifacts.length === 0) return <Skeleton rows={3} height={56} />;
   if (state === "failed" && artifacts.length === 0) {
     return <Unread title="The artifacts could not be read" error={error} onAgain={refresh}>They are kept on the server.</Unread>;
   }
-  const artifact = artifacts.find((one) => one.id === chosen) ?? newest(artifacts);
+  const artifact = artifacts.find((one) => one.id === chosen) ?? artifacts[0];
   if (!artifact) return <Empty icon="app">Nothing to show yet. Files the agent puts in <code>outputs/</code> appear here.</Empty>;
   return (
     <>
@@ -37,10 +40,4 @@ export function ArtifactsPane({ sessionId }: { sessionId: string }) {
       <VersionStrip sessionId={sessionId} artifact={artifact} />
     </>
   );
-}
-
-/** An app first, else what changed last. */
-function newest(artifacts: readonly Artifact[]): Artifact | undefined {
-  const app = artifacts.find((artifact) => artifact.kind === "web_app");
-  return app ?? [...artifacts].sort((a, b) => (b.updatedSeq ?? b.createdSeq ?? 0) - (a.updatedSeq ?? a.createdSeq ?? 0))[0];
 }

@@ -26,7 +26,7 @@ export function Preview({ sessionId, artifact }: Props) {
     setWaking(false);
   };
   if (isAsleep) {
-    return <Empty icon="moon" action={mayRun ? <Button look="line" onClick={() => void wake()}>Wake the sandbox</Button> : undefined}>The sandbox sleeps, and the app with it. Its files are kept.</Empty>;
+    return <Empty icon="moon" action={mayRun ? <Button look="line" onClick={() => void wake()}>Start the sandbox</Button> : undefined}>The sandbox is paused, so the app is not running. Its files are kept.</Empty>;
   }
   return (
     <Unread title="The preview did not start" error={grant.error} onAgain={grant.refresh}>{grant.error instanceof WarrenError && grant.error.hint ? `${grant.error.hint}.` : null}</Unread>

@@ -3,6 +3,7 @@ import { navigate } from "~/lib/router";
 import { Confirm } from "~/ui/Confirm";
 import { ForkDialog } from "../sessions/ForkDialog";
 import { nameOf } from "../sessions/families";
+import { RestoreDialog } from "../versions/RestoreDialog";
 
 /** What the page asks about the session in view. */
 export type Asked = { about: "fork" | "restore"; version: number } | { about: "delete" } | null;
@@ -21,14 +22,10 @@ export function ChatDialogs({ session, asked, onClose }: Props) {
     case "delete":
       return (
         <Confirm title={`Delete “${nameOf(session)}”?`} action="Delete" onClose={onClose} onConfirm={async () => { await client.eraseSession(sessionId); navigate("/"); }}>
-          Its conversation, versions and files are deleted. This cannot be undone. Forks of it stay.
+          Its conversation, versions and files are deleted. This cannot be undone. Its forks are kept.
         </Confirm>
       );
     case "restore":
-      return (
-        <Confirm title={`Restore v${asked.version}?`} action={`Restore v${asked.version}`} onClose={onClose} onConfirm={() => client.restore(sessionId, asked.version)}>
-          Files and the agent’s memory return to v{asked.version} as a new version. Later versions stay in the history, and the conversation stays on screen.
-        </Confirm>
-      );
+      return <RestoreDialog sessionId={sessionId} version={asked.version} restore={(version) => client.restore(sessionId, version)} onClose={onClose} />;
   }
 }

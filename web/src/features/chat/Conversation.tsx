@@ -8,6 +8,8 @@ import { EarlierBar } from "./EarlierBar";
 import { FindBar } from "./FindBar";
 import { RowView } from "./RowView";
 import type { PageRow, VersionFact } from "./marks";
+import { isForgotten, type Span } from "./memory";
+import { startOf } from "./rows";
 import { useConversation } from "./useConversation";
 import { useVirtual } from "./useVirtual";
 
@@ -16,7 +18,7 @@ type Props = { store: SessionStore; versions: readonly VersionFact[]; running: b
 /** The conversation: rows on the trail, the end followed while the reader is there, the composer at the bottom. */
 export function Conversation({ store, versions, running, finding, onFound, children }: Props) {
   const chat = useChat();
-  const { rows, keys } = useConversation(store, versions);
+  const { rows, keys, forgotten } = useConversation(store, versions);
   const scroller = useRef<HTMLDivElement>(null);
   const { earlier, loadEarlier } = useEarlier(store.sessionId);
   const list = useVirtual(store.sessionId, keys, scroller, () => store.earlier().state === "more" && void loadEarlier());
@@ -56,7 +58,7 @@ export function Conversation({ store, versions, running, finding, onFound, child
               data-kind={row.kind}
               ref={list.measure}
               tabIndex={-1}
-              className={`${rowClass(rows, list.from + at, running)} ${found !== null && keys[list.from + at] === found ? "found-row" : ""}`}
+              className={`${rowClass(rows, list.from + at, running)} ${isPast(row, forgotten) ? "forgotten" : ""} ${found !== null && keys[list.from + at] === found ? "found-row" : ""}`}
             >
               <RowView row={row} live={running} last={list.from + at === rows.length - 1} />
             </div>
@@ -80,6 +82,14 @@ export function Conversation({ store, versions, running, finding, onFound, child
 }
 
 const scrollable = (box: HTMLElement | null): boolean => box !== null && box.scrollHeight > box.clientHeight + 1;
+
+/** Whether the agent does not remember this row any more. Versions stay what they are. */
+function isPast(row: PageRow, forgotten: readonly Span[]): boolean {
+  if (forgotten.length === 0) return false;
+  if (row.kind === "mark") return row.mark.mark !== "saved" && row.mark.mark !== "forgotten" && isForgotten(forgotten, row.mark.at);
+  const at = startOf(row);
+  return at !== null && isForgotten(forgotten, at);
+}
 
 /** The look of a row on the trail: saved versions interrupt it, the live end is the accent. */
 function rowClass(rows: readonly PageRow[], at: number, running: boolean): string {

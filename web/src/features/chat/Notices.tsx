@@ -51,38 +51,44 @@ export type Saved = { version: number; cause: string; restored?: number | null; 
 const CAUSES: Record<string, string> = {
   interrupt: "after a stop",
   recovered: "left by a failed run",
-  restore: "restored",
   fork: "start of the fork",
-  manual: "saved by hand",
+  manual: "saved manually",
   import: "imported",
   idle: "auto-saved before the sandbox paused",
   edited: "edited between runs",
   template: "from the template",
 };
 
-/** Why a version was made, where that is not simply a run. */
-const causeOf = (saved: Saved): string | null => (saved.cause === "restore" && saved.restored != null ? `restored v${saved.restored}` : (CAUSES[saved.cause] ?? null));
 
 /** A committed version, with what it holds and what can be done with it. */
 export const SavedLine = memo(function SavedLine({ saved, onDiff, onFork }: { saved: Saved; onDiff: () => void; onFork: (() => void) | null }) {
+  const isRestore = saved.cause === "restore" && saved.restored != null;
   const files = saved.files ? saved.files.added + saved.files.changed + saved.files.removed : null;
   const facts = [
     files === null ? null : plural(files, "file"),
     saved.blocks == null ? null : plural(saved.blocks, "block"),
     saved.ms == null ? null : took(saved.ms),
     !saved.costUSD ? null : cost(saved.costUSD),
-    causeOf(saved),
+    isRestore ? null : (CAUSES[saved.cause] ?? null),
   ].filter((fact) => fact !== null);
   return (
-    <div className="saved">
+    <div className={`saved ${isRestore ? "restored" : ""}`}>
       <span className="ver num">{saved.version}</span>
-      <span>
-        Saved <b className="sub">v{saved.version}</b>
-      </span>
+      {isRestore ? <span>Restored <b className="sub">v{saved.restored}</b> as v{saved.version}</span> : <span>Saved <b className="sub">v{saved.version}</b></span>}
       <span className="muted num hide-s">{facts.join(" · ")}</span>
       <hr />
       <button type="button" className="lnk" onClick={onDiff} aria-label={`Diff of v${saved.version}`}>Diff</button>
       {onFork && <button type="button" className="lnk" onClick={onFork} aria-label={`Fork from v${saved.version}`}>Fork</button>}
+    </div>
+  );
+});
+
+/** Where the part begins that a restore took out of the agent's memory. It ends at the line of the restore. */
+export const Forgotten = memo(function Forgotten({ restored }: { restored: number }) {
+  return (
+    <div className="forgot" role="note">
+      <Icon name="undo" size="s" />
+      <span>Not in the agent’s memory, from here to <b>Restored v{restored}</b>.</span>
     </div>
   );
 });
@@ -111,7 +117,7 @@ export const RunEnded = memo(function RunEnded({ ended, latest, onContinue, onBa
             <b>{ended.by === "you" || !ended.by ? "Stopped." : `Stopped by ${ended.by}.`}</b> Work up to this point is saved.
           </span>
           <span className="grow" />
-          {latest && onContinue && <Button look="line" onClick={onContinue}>Continue</Button>}
+          {latest && onContinue && <Button look="line" title="Asks the agent to continue this run’s work" onClick={onContinue}>Continue</Button>}
           {latest && onBack && <Button onClick={onBack}>Restore v{ended.version}</Button>}
         </div>
       </Step>
@@ -125,7 +131,7 @@ export const RunEnded = memo(function RunEnded({ ended, latest, onContinue, onBa
         actions={
           latest && (
             <>
-              {onContinue && <Button look="ink" icon="reload" onClick={onContinue}>Retry</Button>}
+              {onContinue && <Button look="ink" icon="reload" title="Sends the same message again" onClick={onContinue}>Retry</Button>}
               {onBack && <Button look="line" onClick={onBack}>Restore v{ended.version}</Button>}
               {ended.code && <a className="btn ghost" href={`/errors/${encodeURIComponent(ended.code)}`} target="_blank" rel="noreferrer">Details</a>}
             </>

@@ -48,7 +48,7 @@ export const Output = memo(function Output({ text, live = false, label = "Output
       </pre>
       {isCut && !live && (
         <button type="button" className="more" disabled={busy} onClick={load}>
-          {busy ? "Loading the whole output…" : "The output goes on. Load all of it"}
+          {busy ? "Loading the whole output…" : "Output truncated. Load all of it"}
         </button>
       )}
     </div>

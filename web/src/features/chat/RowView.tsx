@@ -4,7 +4,7 @@ import { QuestionCard } from "../approvals/QuestionCard";
 import { AgentText } from "./AgentText";
 import { useChat } from "./context";
 import type { MarkValue, PageRow } from "./marks";
-import { BootSteps, ErrorLine, Retrying, RunEnded, SavedLine, SystemLine } from "./Notices";
+import { BootSteps, ErrorLine, Forgotten, Retrying, RunEnded, SavedLine, SystemLine } from "./Notices";
 import { Made } from "./Made";
 import { Plan } from "./Plan";
 import { Reads } from "./Reads";
@@ -56,6 +56,8 @@ function MarkView({ value }: { value: MarkValue }) {
       return <Made things={value.things} onOpen={chat.openArtifact} />;
     case "ended":
       return <RunEnded ended={value} latest={value.isLatest} onContinue={chat.again} onBack={chat.back && (() => chat.back?.(value.version))} />;
+    case "forgotten":
+      return <Forgotten restored={value.restored} />;
     case "boot":
       return <BootSteps boot={value} agent={chat.agentName} />;
     case "retrying":

@@ -90,7 +90,7 @@ export function SessionView({ sessionId, tab, subagent }: Props) {
         onRenaming={setRenaming}
         onPanel={() => setPanel(!panel)}
       />
-      <div className={`work ${(panel && Panel) || subagent ? "" : "no-panel"}`} data-wide={tab === "files" || tab === "versions" ? "" : undefined}>
+      <div className={`work ${(panel && Panel) || subagent ? "" : "no-panel"}`}>
         <section className="chat" aria-label="Conversation" data-session={sessionId}>
           <OfflineBar connection={live.connection} running={running} onRetry={live.retry} />
           <Conversation store={store} versions={versions} running={running} finding={finding} onFound={() => setFinding(false)}>

@@ -54,7 +54,7 @@ export const SubagentCard = memo(function SubagentCard({ block, live }: { block:
             {waits && (
               <div className="step">
                 <span className="node wt" />
-                <span className="asks">Waits for your answer below</span>
+                <span className="asks">Waiting for your answer below</span>
               </div>
             )}
           </div>

@@ -22,7 +22,7 @@ export const Thinking = memo(function Thinking({ block, until, live }: Props) {
         </summary>
         {open && (
           <div className="tx">
-            <Markdown text={block.content || block.summary || "This agent keeps its thoughts to itself."} />
+            <Markdown text={block.content || block.summary || "This agent does not show its thinking."} />
           </div>
         )}
       </details>

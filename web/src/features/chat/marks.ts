@@ -1,6 +1,7 @@
 /** What happened beside the blocks, gathered from what a session's store knows. Pure. */
 import { MAIN, type Approval, type PendingMessage, type Run, type SessionState } from "@warren/react";
 import { guardsOf, inWords } from "../shell/isolation";
+import type { Span } from "./memory";
 import type { Thing } from "./things";
 import type { Boot, Ended, Saved } from "./Notices";
 import type { Mark, Row } from "./rows";
@@ -11,6 +12,7 @@ export type MarkValue =
   | ({ is: "saved" } & Saved)
   | { is: "made"; version: number; things: readonly Thing[] }
   | ({ is: "ended" } & Ended)
+  | { is: "forgotten"; restored: number }
   | ({ is: "boot" } & Boot)
   | { is: "retrying"; attempt: number; reason: string; nextAt: number | null }
   | { is: "unsent"; message: PendingMessage };
@@ -29,13 +31,14 @@ export class MarkBuilder {
   private last: readonly PageMark[] = [];
 
   /** All marks of a session in the order of time. The same list until one of them changes. */
-  build(state: SessionState, versions: readonly VersionFact[], pending: readonly PendingMessage[], made: ReadonlyMap<number, readonly Thing[]> = NOTHING): readonly PageMark[] {
+  build(state: SessionState, versions: readonly VersionFact[], pending: readonly PendingMessage[], made: ReadonlyMap<number, readonly Thing[]> = NOTHING, forgotten: readonly Span[] = []): readonly PageMark[] {
     // What belongs to the part that was not loaded comes with it.
     const since = state.cut.has(MAIN) ? Date.parse(state.main.values()[0]?.timestamp ?? "") || -Infinity : -Infinity;
     const all = [
       ...state.approvals.values().map((approval) => this.asked(approval, since)),
       ...versions.filter((version) => version.version > 0).flatMap((version) => this.saved(version, made.get(version.version))),
       ...state.runs.values().flatMap((run) => this.ended(run, state)),
+      ...forgotten.map(({ from, to, restored }) => this.keep(`forgotten-${to}`, from, { is: "forgotten", restored })),
       // What has no time yet comes last, in this order: a message, then the sandbox that starts for it.
       ...pending.filter((message) => !isElsewhere(message, state)).map((message) => this.keep(message.key, Infinity, { is: "unsent", message })),
       ...this.boot(state),
@@ -87,7 +90,7 @@ export class MarkBuilder {
     const before = this.known.get(key);
     if (before && before.at === at && sameValue(before.value, value)) return before;
     if (value.is === "approval") return { mark: "approval", key, at, toolUseId, value };
-    const mark = { saved: "saved", made: "made", ended: "ended", boot: "boot", retrying: "retry", unsent: "pending" } as const;
+    const mark = { saved: "saved", made: "made", ended: "ended", forgotten: "forgotten", boot: "boot", retrying: "retry", unsent: "pending" } as const;
     return { mark: mark[value.is], key, at, value };
   }
 }

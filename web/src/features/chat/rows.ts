@@ -14,7 +14,7 @@ export interface Tool {
 /** What happened beside the blocks; `at` is when, in milliseconds. */
 export type Mark<T = unknown> =
   | { mark: "approval"; key: string; at: number; toolUseId: string | null; value: T }
-  | { mark: "saved" | "made" | "ended" | "boot" | "retry" | "pending"; key: string; at: number; value: T };
+  | { mark: "saved" | "made" | "ended" | "forgotten" | "boot" | "retry" | "pending"; key: string; at: number; value: T };
 
 /** One row. Rows of the same content are the same object, so that a row is drawn again only when it changed. */
 export type Row<T = unknown> =
@@ -80,6 +80,9 @@ export class RowBuilder<T = unknown> {
   }
 }
 
+/** The server's own notice of a restore. */
+const RESTORED = /^restored-\d+$/;
+
 /** The rows of the blocks alone. */
 function plain<T>(blocks: readonly Block[]): Row<T>[] {
   const results = new Map<string, Of<"tool_result">>();
@@ -114,7 +117,8 @@ function plain<T>(blocks: readonly Block[]): Row<T>[] {
         rows.push({ kind: "subagent", key, block });
         break;
       case "system":
-        rows.push({ kind: "system", key, block });
+        // The line of the restored version says it, and what it means for the agent's memory.
+        if (!RESTORED.test(block.id)) rows.push({ kind: "system", key, block });
         break;
       case "error":
         rows.push({ kind: "error", key, block });
@@ -165,10 +169,11 @@ function withMarks<T>(rows: Row<T>[], marks: readonly Mark<T>[]): Row<T>[] {
   return out;
 }
 
-const isOfRun = (mark: Mark): boolean => mark.mark === "saved" || mark.mark === "made" || mark.mark === "ended" || mark.mark === "pending";
+const isOfRun = (mark: Mark): boolean => mark.mark === "saved" || mark.mark === "made" || mark.mark === "ended" || mark.mark === "forgotten" || mark.mark === "pending";
 const rowOf = <T>(mark: Mark<T>): Row<T> => ({ kind: "mark", key: mark.key, mark });
 
-function startOf(row: Row): number | null {
+/** When a row began, in milliseconds; nothing for a mark. */
+export function startOf(row: Row): number | null {
   switch (row.kind) {
     case "mark":
       return null;

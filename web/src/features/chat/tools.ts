@@ -234,7 +234,7 @@ function placeIn(output: string, text: string): number | null {
 }
 
 /** A change of which only the text is known: numbers would be those of the snippet and not of the file. */
-function withoutNumbers(diff: Diff): Diff {
+export function withoutNumbers(diff: Diff): Diff {
   const hunks = diff.hunks.map((hunk) => ({ label: "", lines: hunk.lines.map((line) => ({ ...line, before: null, after: null })) }));
   return { ...diff, hunks };
 }

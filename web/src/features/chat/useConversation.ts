@@ -1,8 +1,9 @@
 import { useArtifacts, useLive, type SessionStore } from "@warren/react";
 import { useMemo } from "react";
+import { forgottenSpans, isForgotten } from "./memory";
 import { madeIn } from "./things";
 import { MarkBuilder, type MarkValue, type PageRow, type VersionFact } from "./marks";
-import { RowBuilder } from "./rows";
+import { RowBuilder, timeOf } from "./rows";
 
 /** The rows of the main conversation, live, and their keys. */
 export function useConversation(store: SessionStore, versions: readonly VersionFact[]) {
@@ -19,12 +20,13 @@ export function useConversation(store: SessionStore, versions: readonly VersionF
   const renamed = useMemo(() => new Map(items.filter((item) => item.key !== item.id).map((item) => [item.id, item.key])), [items]);
   const { artifacts } = useArtifacts(id);
   const made = useMemo(() => madeIn(artifacts, versions), [artifacts, versions]);
-  const marks = builders.marks.build(store.state, versions, pending, made);
+  const forgotten = useMemo(() => forgottenSpans(versions).filter((span) => blocks.some((block) => block.type !== "system" && isForgotten([span], timeOf(block)))), [versions, blocks.length]);
+  const marks = builders.marks.build(store.state, versions, pending, made, forgotten);
   const rows = builders.rows.build(blocks, marks);
   if (rows !== builders.of) {
     const keys = rows.map((row) => renamed.get(row.key) ?? row.key);
     if (keys.length !== builders.keys.length || keys.some((key, at) => key !== builders.keys[at])) builders.keys = keys;
     builders.of = rows;
   }
-  return { rows, keys: builders.keys, pending };
+  return { rows, keys: builders.keys, forgotten };
 }

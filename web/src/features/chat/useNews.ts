@@ -18,17 +18,17 @@ export function useNews(sessionId: string) {
     const asked = open.filter((approval) => !told.current.has(approval.approvalId));
     for (const { approvalId, title } of asked) {
       told.current.add(approvalId);
-      announce(`The agent asks: ${title}. Alt A leads to the request from outside text fields.`, "urgent");
+      announce(`The agent asks: ${title}. Press Alt A outside text fields to go to it.`, "urgent");
     }
     if (before && !asked.length && run && run.status !== before.status) announce(sentenceOf(run.status, store.state));
   }, [open.map((approval) => approval.approvalId).join(), run?.status, announce]);
 }
 
 function sentenceOf(status: string, state: SessionState): string {
-  if (status === "running") return "The agent works.";
+  if (status === "running") return "The agent is working.";
   if (status === "failed") return "Run failed.";
   if (status === "interrupted") return "Run stopped.";
   if (status === "queued") return "Message queued.";
   const said = state.main.values().findLast((block) => block.type === "assistant_text");
-  return said?.type === "assistant_text" ? said.content.slice(0, 500) : "Run done.";
+  return said?.type === "assistant_text" ? said.content.slice(0, 500) : "Run completed.";
 }

@@ -5,6 +5,7 @@ import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Segment } from "~/ui/Segment";
 import { ContextRing } from "./ContextRing";
+import { UnsavedEdits } from "./UnsavedEdits";
 import { promptsOf, recalled } from "./history";
 import { QueueStrip } from "./QueueStrip";
 import { Suggestions } from "./Suggestions";
@@ -113,6 +114,7 @@ export function Composer({ store, agentType, running, stopping, stopHint, queued
           onChoose={(id, choice) => andWrite(() => uploads.choose(id, choice, draft.uploads.map((upload) => upload.name)))}
           onRemove={(id) => andWrite(() => uploads.remove(id))}
         />
+        <UnsavedEdits sessionId={sessionId} />
         <label className="vh" htmlFor="msg">Message</label>
         <textarea
           id="msg"
@@ -135,7 +137,7 @@ export function Composer({ store, agentType, running, stopping, stopHint, queued
           {picker}
           <span className="grow" />
           <ContextRing spending={spending} />
-          {running && <Segment label="While running" value={busy} choices={[{ value: "queue", label: "Queue" }, { value: "steer", label: "Steer", disabled: !steers, why: steers ? undefined : "This agent takes no messages while it works" }]} onChange={setBusy} />}
+          {running && <Segment label="While running" value={busy} choices={[{ value: "queue", label: "Queue" }, { value: "steer", label: "Steer", disabled: !steers, why: steers ? undefined : "This agent accepts no messages during a run" }]} onChange={setBusy} />}
           {running && (
             <Button look="line" className="stop sq-s" aria-label="Stop" title="Stop (Esc Esc)" disabled={stopping} onClick={onStop}>
               <Icon name="stop" />
@@ -159,7 +161,7 @@ function Editing({ edited, onRestore, onCancel }: EditingProps) {
       {edited.baseVersion !== null && (
         <label>
           <input type="checkbox" checked={edited.restores} onChange={(event) => onRestore(event.target.checked)} />
-          Restore files and memory to v{edited.baseVersion} first
+          Restore files, uploads and memory to v{edited.baseVersion} first
         </label>
       )}
       <span className="grow" />

@@ -62,7 +62,7 @@ function Held({ n, onResume }: { n: number; onResume: () => Promise<unknown> }) 
     <div className="queue-held" role="group" aria-label="Queue held">
       <Icon name="stop" size="s" />
       <span className="grow" role={problem ? "alert" : undefined}>{problem ?? `Stopped. ${n === 1 ? "The queued message waits" : `${n} queued messages wait`} until you resume or send a message.`}</span>
-      <Button look="line" onClick={() => void onResume().catch((error: unknown) => setProblem(said(error)))}>Resume</Button>
+      <Button look="line" onClick={() => void onResume().catch((error: unknown) => setProblem(said(error)))} title="Sends the queued messages to the agent, one after the other">Resume queue</Button>
     </div>
   );
 }

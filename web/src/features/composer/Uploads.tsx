@@ -29,8 +29,8 @@ function Attachment({ upload, onAgain, onChoose, onRemove }: Acts & { upload: Up
       </span>
       {state === "failed" && onAgain && <Button look="line" icon="reload" aria-label={`Try again to upload ${name}`} onClick={() => onAgain(id)}>Try again</Button>}
       {state === "taken" && (
-        <span className="row" role="group" aria-label={`A file named ${name} is already there`}>
-          <Button look="line" aria-label={`Replace the ${name} that is there`} onClick={() => onChoose(id, "replace")}>Replace</Button>
+        <span className="row" role="group" aria-label={`A file named ${name} already exists`}>
+          <Button look="line" aria-label={`Replace the existing ${name}`} onClick={() => onChoose(id, "replace")}>Replace</Button>
           <Button look="line" aria-label={`Keep both files named ${name}`} onClick={() => onChoose(id, "both")}>Keep both</Button>
         </span>
       )}
@@ -46,7 +46,7 @@ function stateWords({ state, sizeBytes, why }: Upload): string {
     case "done":
       return bytes(sizeBytes);
     case "taken":
-      return why ?? "A file of this name is already there.";
+      return why ?? "A file with this name already exists.";
     case "failed":
       return `Not uploaded: ${why ?? ""}`;
   }
@@ -58,7 +58,7 @@ export function whatHolds(upload: Upload): string {
     case "failed":
       return `${upload.name} is not uploaded: try again, or remove it`;
     case "taken":
-      return `A file named ${upload.name} is already there: replace it, keep both, or remove it`;
+      return `A file named ${upload.name} already exists: replace it, keep both, or remove it`;
     default:
       return "A file is still being uploaded";
   }

@@ -55,10 +55,10 @@ async function composer(session: string) {
 test("a file of a name that is there waits for a choice, and is told to those who listen", async () => {
   const { box, attach, press, send, done } = await composer("one");
   await attach("sales.csv");
-  expect(box.querySelector("[role=alert]")?.textContent).toBe("A file of this name is already there.");
+  expect(box.querySelector("[role=alert]")?.textContent).toBe("A file with this name already exists.");
   expect(send().disabled).toBe(true);
   expect(done).toEqual([]);
-  await press("Replace the sales.csv that is there");
+  await press("Replace the existing sales.csv");
   expect(done).toEqual(["over /user-input/sales.csv"]);
   expect(send().disabled).toBe(false);
   expect(document.activeElement?.id).toBe("msg");
@@ -77,7 +77,7 @@ test("what was attached before and is replaced is attached once", async () => {
   await attach("rota.txt");
   await attach("rota.txt");
   expect(box.querySelectorAll(".att").length).toBe(2);
-  await press("Replace the rota.txt that is there");
+  await press("Replace the existing rota.txt");
   expect(box.querySelectorAll(".att").length).toBe(1);
   expect(done).toEqual(["new rota.txt", "over /user-input/rota.txt"]);
 });

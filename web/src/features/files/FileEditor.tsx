@@ -59,7 +59,7 @@ export function FileEditor({ sessionId, path, stamp, onDone }: Props) {
       own.current -= 1;
       const isOther = error instanceof WarrenError && (error.status === 412 || error.status === 409);
       setRefused(isOther);
-      setFailed(isOther ? "The file was changed meanwhile, so nothing was saved. Your text is still here." : error instanceof Error ? error.message : String(error));
+      setFailed(isOther ? "The file changed in the meantime, so nothing was saved. Your text is still here." : error instanceof Error ? error.message : String(error));
     } finally {
       setBusy(false);
     }
@@ -69,13 +69,13 @@ export function FileEditor({ sessionId, path, stamp, onDone }: Props) {
   const leave = () => (edit ? acts.current?.querySelector<HTMLElement>("[data-save]")?.focus() : onDone());
   return (
     <div className="editor">
-      {(isBehind || isOld) && <p className="stale">This file was changed after you began to edit it.</p>}
+      {(isBehind || isOld) && <p className="stale">This file changed after you started editing it.</p>}
       <CodeEditor path={path} label={`Text of ${path}`} text={edit?.text ?? base.text} onChange={onChange} onSave={() => void save(false, "stay")} onLeave={leave} />
       <div className="foot" ref={acts}>
         {failed ? <span className="dlg-bad" role="alert">{failed}</span> : <span className="muted" role="status">{edit ? "Not saved. Ctrl+S saves, Esc goes to the buttons." : saved ? "Saved." : ""}</span>}
         <span className="grow" />
         <Button look="line" onClick={cancel}>{edit ? "Cancel" : "Done"}</Button>
-        {isRefused && <Button look="line" disabled={busy} onClick={() => void save(true, "leave")}>Save over it</Button>}
+        {isRefused && <Button look="line" disabled={busy} onClick={() => void save(true, "leave")}>Overwrite</Button>}
         <Button look="fill" data-save disabled={busy || !edit} onClick={() => void save(false, "leave")}>Save</Button>
       </div>
       {isLeaving && (

@@ -1,9 +1,10 @@
-import type { FileEntry, FileNews } from "@warren/react";
+import type { FileEntry } from "@warren/react";
 import { useRef, useState, type DragEvent, type FocusEvent, type KeyboardEvent } from "react";
 import type { Asked } from "./FileDialogs";
 import { Folder } from "./Folder";
 import { targetOf } from "./names";
 import { changePlace, usePlace } from "./place";
+import type { Unsaved } from "./unsaved";
 
 /** What the tree knows of whatever is dragged: the browser tells where it came from only when it is dropped. */
 export const DRAGGED = "application/x-warren-path";
@@ -13,7 +14,8 @@ export type TreeProps = {
   /** The folder the tree begins with. */
   root: string;
   label: string;
-  changes: ReadonlyMap<string, FileNews>;
+  /** Files that differ from the latest version. */
+  changes: ReadonlyMap<string, Unsaved>;
   /** Changes when folders are to be read again. */
   round: number;
   words: string;

@@ -1,4 +1,4 @@
-import { useAgentSession, useVersions, useWarrenClient, useWorkspaceFiles, type FileNews } from "@warren/react";
+import { useAgentSession, useWarrenClient, useWorkspaceFiles } from "@warren/react";
 import { useMemo, useRef, useState } from "react";
 import { plural } from "~/lib/format";
 import { Button } from "~/ui/Button";
@@ -10,10 +10,12 @@ import { useEdits } from "./edits";
 import { FileDialogs, type Asked } from "./FileDialogs";
 import { FileTree, type TreeProps } from "./FileTree";
 import { FileView } from "./FileView";
+import { hasGone } from "./gone";
 import { nameOf } from "./names";
 import { changePlace, usePlace } from "./place";
 import { FOLDER, placeAll, Taken, takenNames, type How } from "./placing";
 import { toRow } from "./toRow";
+import { useUnsavedFiles } from "./unsaved";
 import { UploadFailed, type FailedUpload } from "./UploadFailed";
 import { dropOn, useFileActs } from "./useFileActs";
 
@@ -23,7 +25,6 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
   const { acts, round } = useFileActs(sessionId);
   const root = useWorkspaceFiles(sessionId, "", round);
   const uploads = useWorkspaceFiles(sessionId, FOLDER, round);
-  const { versions } = useVersions(sessionId, { since: Infinity });
   const isRunning = useAgentSession(sessionId).activeRun !== null;
   const { mayRun } = usePerson();
   const { chosen } = usePlace(sessionId);
@@ -36,8 +37,8 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
   const [sending, setSending] = useState<number | null>(null);
   const [failed, setFailed] = useState<FailedUpload | null>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const saved = versions[0]?.seq ?? 0;
-  const changes = useMemo(() => new Map(root.changes.filter((change) => change.seq > saved).map((change): [string, FileNews] => [change.path, change])), [root.changes, saved]);
+  const { files: changes, version, isKnown } = useUnsavedFiles(sessionId);
+  const isGone = chosen !== null && !unsaved.has(chosen) && (!isKnown || hasGone(chosen, root.changes, changes, uploads.data?.entries));
   const send = async (files: readonly File[], how: How = "new") => {
     if (files.length === 0) return;
     setSending(files.length);
@@ -78,7 +79,7 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
         {mayRun && <Button look="line" icon="plus" onClick={() => setAsked({ act: "file", folder: "" })}>File</Button>}
         {mayRun && <Button look="line" icon="plus" onClick={() => setAsked({ act: "folder", folder: "" })}>Folder</Button>}
         {mayRun && <Button look="line" icon="upl" aria-label={sending ? `Uploading ${plural(sending, "file")}` : "Upload files"} disabled={sending !== null} onClick={() => picker.current?.click()} />}
-        <a className="btn line sq" href={`/api/sessions/${encodeURIComponent(sessionId)}/fs/archive?path=`} download aria-label="Download all as archive"><Icon name="dl" size="s" /></a>
+        <a className="btn line sq" href={`/api/sessions/${encodeURIComponent(sessionId)}/fs/archive?path=`} download aria-label="Download the workspace" title="Download the workspace as .tar.gz"><Icon name="dl" size="s" /></a>
         <input ref={picker} type="file" multiple hidden onChange={(event) => { void send([...(event.target.files ?? [])]); event.target.value = ""; }} />
       </div>
       {failed && <UploadFailed failed={failed} onAgain={(how) => void send(failed.files, how)} onLeave={() => setFailed(null)} />}
@@ -92,14 +93,14 @@ export function FilesPane({ sessionId }: { sessionId: string }) {
           <FileTree {...tree} root="" label="Workspace" />
           {uploads.entries.length > 0 && (
             <section className="uploads" aria-label="Uploads">
-              <h3>Uploads <small className="num">{uploads.entries.length}</small><span className="sub">in /user-input</span></h3>
+              <h3>Uploads <small className="num">{uploads.entries.length}</small><span className="sub">in /user-input</span><span className="grow" /><a className="btn ghost sq" href={`/api/sessions/${encodeURIComponent(sessionId)}/fs/archive?path=${encodeURIComponent(FOLDER)}`} download aria-label="Download the uploads" title="Download the uploads as .tar.gz"><Icon name="dl" size="s" /></a></h3>
               <FileTree {...tree} root={FOLDER} label="Uploads" />
             </section>
           )}
         </div>
       )}
       {/* Another when it is known to be new: that may be a moment after it was chosen. */}
-      {chosen !== null && <FileView key={`${chosen}${chosen === made ? " new" : ""}`} sessionId={sessionId} path={chosen} change={changes.get(chosen)} isRunning={isRunning} isNew={chosen === made} onClose={() => { changePlace(sessionId, () => ({ chosen: null })); toRow(chosen); }} />}
+      {chosen !== null && !isGone && <FileView key={`${chosen}${chosen === made ? " new" : ""}`} sessionId={sessionId} path={chosen} change={root.changes.find((one) => one.path === chosen)} unsaved={changes.get(chosen)} version={version} isRunning={isRunning} isNew={chosen === made} onClose={() => { changePlace(sessionId, () => ({ chosen: null })); toRow(chosen); }} />}
       {asked && <FileDialogs sessionId={sessionId} asked={asked} acts={acts} onClose={close} />}
     </div>
   );

@@ -107,7 +107,7 @@ function FileRow(props: RowProps) {
       <span className="st num">
         {unsaved.has(entry.path) && <span className="unsaved">not saved</span>}
         {isWriting ? <span className="writing">writing now</span> : bytes(entry.sizeBytes)}
-        {mark && <span className={`mk ${mark}`} role="img" aria-label={change?.change}>{mark}</span>}
+        {mark && <span className={`mk ${mark}`} role="img" aria-label={change?.movedFrom ? `renamed from ${change.movedFrom}` : change?.change} title={change?.movedFrom ? `Renamed from ${change.movedFrom}` : undefined}>{mark}</span>}
       </span>
     </Row>
   );

@@ -16,8 +16,8 @@ export function faultOf(text: string, { deep = false, taken }: { deep?: boolean;
   if (!deep && name.includes("/")) return "A name cannot contain “/”. Use Move to put it in another folder.";
   if (name.startsWith("/") || name.endsWith("/")) return "Leave out “/” at the start and at the end.";
   for (const part of name.split("/")) {
-    if (part === "" || part === "." || part === "..") return part === "" ? "There is a “/” too many." : `“${part}” is not a name.`;
-    if (encoder.encode(part).length > 255) return "A name has at most 255 bytes.";
+    if (part === "" || part === "." || part === "..") return part === "" ? "Too many slashes." : `“${part}” is not a name.`;
+    if (encoder.encode(part).length > 255) return "A name can have at most 255 bytes.";
   }
   if (/[\0-\x1f\x7f]/.test(name)) return "A name cannot contain control characters.";
   if (taken.has(name)) return `“${name}” already exists here.`;

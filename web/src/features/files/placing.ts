@@ -9,7 +9,7 @@ export type Choice = "replace" | "both";
 /** Nothing was uploaded, because a file of this name is there: a person decides which of the two stays. */
 export class Taken extends Error {
   constructor() {
-    super("A file of this name is already there.");
+    super("A file with this name already exists.");
   }
 }
 

@@ -12,11 +12,12 @@ export function inOrder(entries: readonly FileEntry[]): FileEntry[] {
   return [...entries].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, "en", { numeric: true }));
 }
 
-export const markOf = (change: FileNews | undefined): "A" | "M" | "D" | null =>
-  change ? ({ created: "A", modified: "M", deleted: "D" } as const)[change.change] : null;
+/** A letter for what became of a file since the latest version: added, modified, deleted or renamed. */
+export const markOf = (change: (Pick<FileNews, "change"> & { movedFrom?: string | null }) | undefined): "A" | "M" | "D" | "R" | null =>
+  change?.movedFrom ? "R" : change ? ({ created: "A", modified: "M", deleted: "D" } as const)[change.change] : null;
 
 /** Whether something inside a folder changed. */
-export function touches(changes: ReadonlyMap<string, FileNews>, folder: string): boolean {
+export function touches(changes: ReadonlyMap<string, unknown>, folder: string): boolean {
   for (const path of changes.keys()) if (path.startsWith(`${folder}/`)) return true;
   return false;
 }

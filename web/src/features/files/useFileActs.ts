@@ -43,7 +43,7 @@ export function useFileActs(sessionId: string) {
         const etag = entry.kind === "file" ? entry.etag : undefined;
         await client.removeFile(sessionId, entry.path, etag).catch((error: unknown) => {
           done();
-          if (error instanceof WarrenError && error.status === 412) throw new Error("The file was changed meanwhile, so it was not deleted. Look at it again, or delete it now.");
+          if (error instanceof WarrenError && error.status === 412) throw new Error("The file changed in the meantime, so it was not deleted. Check it, or delete it now.");
           // Somebody else was faster: it is gone, which is what was wanted.
           if (!(error instanceof WarrenError && error.status === 404)) throw error;
         });

@@ -42,7 +42,7 @@ export function CostChart({ spent }: { spent: readonly Spent[] }) {
           })}
         </svg>
       </div>
-      {most === 0 && <p className="chart-none muted">No spending in this time. Runs with a paid model appear here.</p>}
+      {most === 0 && <p className="chart-none muted">No spending in this period. Runs with a paid model appear here.</p>}
       <ChartTable caption={inWords(spent, cost)} head={["From", ...agents.map(agentName), "All"]} rows={spent.map((one) => [one.bucket.from.toLocaleDateString("en-GB"), ...agents.map((agent) => cost(one.byAgent.get(agent) ?? 0)), cost(one.cost)])} />
     </div>
   );

@@ -26,7 +26,7 @@ export function TokenChart({ spent }: { spent: readonly Spent[] }) {
   });
   const all = sums.reduce((sum, one) => sum + one, 0);
   const cached = spent.reduce((sum, one) => sum + one.cached, 0);
-  const sentence = all === 0 ? "No tokens in this time." : `${short(all)} tokens in all, ${Math.round((cached / all) * 100)} percent from cache.`;
+  const sentence = all === 0 ? "No tokens in this period." : `${short(all)} tokens in all, ${Math.round((cached / all) * 100)} percent from cache.`;
   const day = (one: Spent | undefined) => one?.bucket.from.toLocaleDateString("en-GB", { day: "numeric", month: "short" }) ?? "";
   return (
     <div className="box">

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { answers, demoNotice, findingsOf } from "./doctor";
+import { guardsOf } from "../shell/isolation";
 
 /** As a server on a machine without Landlock answers. */
 const FOUND = {
@@ -26,9 +27,17 @@ test("warnings of the server stand beside those of the sandbox, each with its fi
   const warnings = [{ problem: "no API key for Anthropic: the demo model answers with scripted replies", hint: "set ANTHROPIC_API_KEY and restart `warren up`" }];
   const found = findingsOf({ ...FOUND, warnings });
   expect(found.hints.map((hint) => hint.hint)).toEqual(["use a kernel of 5.13 or newer", "set ANTHROPIC_API_KEY and restart `warren up`"]);
-  expect(demoNotice("claude-code", found)).toBe("No API key is set: the demo model will answer, with scripted replies at no cost. For a real model, set ANTHROPIC_API_KEY and restart warren up.");
+  expect(demoNotice("claude-code", found)).toBe("No API key is set for Anthropic: the demo model will answer, with scripted replies at no cost. For a real model, set ANTHROPIC_API_KEY and restart warren up.");
+  expect(demoNotice("builtin", found)).toBe("No API key is set for Anthropic, the default here: the demo model will answer, with scripted replies at no cost. Choose a model of OpenAI, whose key is set.");
   expect(demoNotice("codex", found)).toBeNull();
   expect(demoNotice("opencode", found)).toBeNull();
+});
+
+test("no UID is named for the machine, where each workspace gets another", () => {
+  const isolation = { uid: { own: true, uid: 70001 } };
+  const user = (guards: ReturnType<typeof guardsOf>) => guards?.find((guard) => guard.name === "User")?.words;
+  expect(user(findingsOf({ isolation: { isolation } }).guards)).toBe("a user of its own for each workspace");
+  expect(user(guardsOf(isolation))).toBe("a user of its own (70001)");
 });
 
 test("one fix for two problems is told once", () => {

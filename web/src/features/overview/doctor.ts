@@ -15,7 +15,7 @@ export function findingsOf(found: Record<string, unknown>): Findings {
   return {
     usable: probe.usable === true,
     program: [text(probe.backend), text(probe.version)].filter(Boolean).join(" "),
-    guards: guardsOf(probe.isolation ?? null) ?? [],
+    guards: guardsOf(probe.isolation ?? null, "machine") ?? [],
     // Those of the sandbox, and what the operator should know of the rest: the same that `warren doctor` prints.
     hints: merged([...list(probe.hints), ...list(found.warnings)].map(record).filter((hint) => text(hint.problem)).map((hint) => ({ problem: text(hint.problem), hint: text(hint.hint) }))),
     models: list(found.models).map(record).map((model) => ({ format: text(model.format), target: text(model.target), hasKey: model.hasKey === true })),
@@ -37,9 +37,18 @@ const SPEAKS: Record<string, RegExp> = { builtin: /^Anthropic$/, "claude-code": 
 export function demoNotice(agent: string, { models, hints }: Findings): string | null {
   const spoken = models.filter((model) => SPEAKS[agent]?.test(model.format) ?? true);
   if (!spoken.length || spoken.some((model) => model.target !== "demo")) return null;
+  const provider = providerName(spoken[0]!.format);
+  // The built-in agent takes any model that is chosen for it.
+  const other = agent === "builtin" ? models.find((model) => model.target !== "demo" && model.hasKey) : undefined;
+  if (other) return `No API key is set for ${provider}, the default here: the demo model will answer, with scripted replies at no cost. Choose a model of ${providerName(other.format)}, whose key is set.`;
   const fix = hints.find((hint) => /demo model/.test(hint.problem) && spoken.some((model) => hint.problem.toLowerCase().includes(providerOf(model.format))));
-  return `No API key is set: the demo model will answer, with scripted replies at no cost.${fix ? ` For a real model, ${fix.hint.replaceAll("`", "")}.` : ""}`;
+  return `No API key is set for ${provider}: the demo model will answer, with scripted replies at no cost.${fix ? ` For a real model, ${fix.hint.replaceAll("`", "")}.` : ""}`;
 }
+
+const PROVIDERS: [RegExp, string][] = [[/^OpenAi/, "OpenAI"], [/^Gemini/, "Google"]];
+
+/** Who is behind a wire format. */
+const providerName = (format: string): string => PROVIDERS.find(([pattern]) => pattern.test(format))?.[1] ?? format;
 
 const providerOf = (format: string): string => (/^OpenAi/.test(format) ? "openai" : format.toLowerCase());
 

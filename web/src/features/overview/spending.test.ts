@@ -23,7 +23,7 @@ test("a bucket knows what each agent cost, and the sentence says the most", () =
   expect(spent[9]).toMatchObject({ cost: 1.5, cached: 9, input: 5, output: 2 });
   expect(spent[9]?.byAgent.get("codex")).toBe(1.5);
   expect(inWords(spent, cost)).toBe("$1.50 in all; the most, $1.50, from 11 November; $0.00 in the last bar.");
-  expect(inWords([], cost)).toBe("Nothing was spent in this time.");
+  expect(inWords([], cost)).toBe("Nothing was spent in this period.");
 });
 
 test("an axis ends at a round number", () => {

@@ -58,7 +58,7 @@ export function roundUp(value: number): number {
 export function inWords(spent: readonly Spent[], money: (usd: number) => string): string {
   const total = spent.reduce((sum, one) => sum + one.cost, 0);
   const most = spent.reduce<Spent | null>((best, one) => (one.cost > (best?.cost ?? 0) ? one : best), null);
-  if (!most) return "Nothing was spent in this time.";
+  if (!most) return "Nothing was spent in this period.";
   const day = most.bucket.from.toLocaleDateString("en-GB", { day: "numeric", month: "long" });
   return `${money(total)} in all; the most, ${money(most.cost)}, from ${day}; ${money(spent.at(-1)?.cost ?? 0)} in the last bar.`;
 }

@@ -1,4 +1,5 @@
-import { useAgentSession, useArtifacts, useVersions, useWorkspaceFiles } from "@warren/react";
+import { useAgentSession, useArtifacts, useVersions } from "@warren/react";
+import { count } from "~/lib/format";
 import type { Tab } from "~/lib/router";
 import { Button } from "~/ui/Button";
 import { Guard } from "~/ui/Guard";
@@ -6,6 +7,7 @@ import { Tabs } from "~/ui/Tabs";
 import { ActivityPane } from "../activity/ActivityPane";
 import { ArtifactsPane } from "../artifacts/ArtifactsPane";
 import { FilesPane } from "../files/FilesPane";
+import { useUnsavedFiles } from "../files/unsaved";
 import { VersionsPane } from "../versions/VersionsPane";
 import { usePanelWidth } from "./usePanelWidth";
 
@@ -17,12 +19,10 @@ const PANES = { artifacts: ArtifactsPane, files: FilesPane, versions: VersionsPa
 export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
   const { artifacts } = useArtifacts(sessionId);
   const { versions, hasMore } = useVersions(sessionId, { since: Infinity });
-  const { changes } = useWorkspaceFiles(sessionId);
+  const unsaved = useUnsavedFiles(sessionId).files.size;
   const { session } = useAgentSession(sessionId);
-  const width = usePanelWidth(tab === "files" || tab === "versions" ? 540 : 456);
+  const width = usePanelWidth();
   const Pane = PANES[tab];
-  const saved = versions[0]?.seq ?? 0;
-  const since = changes.filter((change) => change.seq > saved).length;
   return (
     <aside className="panel" aria-label="Panel">
       <div className="panel-grip" role="separator" aria-label="Width of the panel" aria-orientation="vertical" aria-valuemin={360} aria-valuemax={900} aria-valuenow={width.px} tabIndex={0} {...width.grip} />
@@ -33,7 +33,7 @@ export function Panel({ sessionId, tab, onTab, onClose }: PanelProps) {
           onChange={onTab}
           items={[
             { value: "artifacts", label: "Artifacts", note: artifacts.length || undefined },
-            { value: "files", label: "Files", note: since ? `${since} changed` : undefined },
+            { value: "files", label: "Files", note: unsaved ? `${count(unsaved)} changed` : undefined },
             { value: "versions", label: "Versions", note: (hasMore ? 0 : versions.filter((version) => version.version > 0).length) || session?.version || undefined },
             { value: "activity", label: "Activity" },
           ]}

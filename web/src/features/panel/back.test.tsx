@@ -117,7 +117,7 @@ test("activity: the log is read when the session can be", async () => {
     tries()[0]!.click();
     await settle();
   });
-  expect(box.textContent).toContain("session_created");
+  expect(box.textContent).toContain("Session created");
 });
 
 test("a part of the page that could not be loaded is loaded when the line is back", async () => {

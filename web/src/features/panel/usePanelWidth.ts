@@ -16,9 +16,12 @@ const kept = (): number | null => {
 
 export const within = (px: number): number => (Number.isFinite(px) ? Math.round(Math.max(LEAST, Math.min(MOST, px))) : LEAST);
 
-export function usePanelWidth(usual: number) {
+/** One width for all tabs: the conversation beside it does not move when a tab is chosen. */
+const USUAL = 500;
+
+export function usePanelWidth() {
   const [chosen, setChosen] = useState(kept);
-  const px = chosen ?? usual;
+  const px = chosen ?? USUAL;
   useLayoutEffect(() => {
     // The grid that the panel stands in reads it.
     document.documentElement.style.setProperty("--panel-drag", `${px}px`);

@@ -21,7 +21,7 @@ type Props = {
 /** A session in the list, with its forks under it on the curve. */
 export const SessionRow = memo(function SessionRow(props: Props) {
   const { member, current, onRename, onDelete, actions } = props;
-  const { session, state, line } = member;
+  const { session, state, line, number } = member;
   const [renaming, setRenaming] = useState(false);
   const name = nameOf(session);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -46,7 +46,7 @@ export const SessionRow = memo(function SessionRow(props: Props) {
           >
             <AgentMark type={session.type} />
             <div className="grow">
-              <div className="nm cut"><bdi>{name}</bdi></div>
+              <div className="nm cut"><bdi>{name}</bdi>{number !== null && <span className="muted num"> ({number})</span>}</div>
               <div className="mt">
                 <span className={`cut ${state === "wait" ? "ask" : state === "fail" ? "err" : ""}`} dir="auto">{line}</span>
               </div>

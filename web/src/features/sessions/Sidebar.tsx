@@ -130,7 +130,7 @@ function List({ list, groups, current, q, filtered, onClear }: ListProps) {
       {unread !== null && <p className="dlg-bad m-3" role="alert">Earlier sessions could not be loaded: {said(unread)}</p>}
       {leaving && (
         <Confirm title={`Delete “${nameOf(leaving)}”?`} action="Delete" onClose={() => setLeaving(null)} onConfirm={() => remove(leaving)}>
-          Its conversation, versions and files are deleted. This cannot be undone. Forks of it stay.
+          Its conversation, versions and files are deleted. This cannot be undone. Its forks are kept.
         </Confirm>
       )}
     </>

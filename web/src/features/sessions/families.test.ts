@@ -1,6 +1,6 @@
 import type { ApprovalItem, SessionListItem } from "@warren/react";
 import { expect, it } from "vitest";
-import { dayOf, groupsOf, inOrder } from "./families";
+import { asksFirst, dayOf, groupsOf, inOrder, numbersOf } from "./families";
 
 const session = (sessionId: string, more: Partial<SessionListItem> = {}): SessionListItem => ({
   sessionId, type: "builtin", agentProfileReference: "default", createdAt: 0, lastActivity: 0, metadata: {}, options: {},
@@ -29,4 +29,13 @@ it("says what each is doing", () => {
 it("names days from the reader's midnight", () => {
   const now = new Date(2026, 5, 14, 0, 30).getTime();
   expect([0, 1, 24, 100, 500].map((hours) => dayOf(now - hours * 3_600_000, now))).toEqual(["Today", "Yesterday", "Yesterday", "This week", "Earlier"]);
+});
+
+it("numbers sessions of one name by age, the first without a number", () => {
+  const sessions = [session("3", { name: "Shop" }), session("2", { name: "Other" }), session("1", { name: "Shop" }), session("4", { name: " Shop " })];
+  expect([...numbersOf(sessions)]).toEqual([["3", 2], ["4", 3]]);
+});
+
+it("knows which sessions ask before they act", () => {
+  expect([session("a"), session("b", { options: { permissionMode: "ask" } })].map(asksFirst)).toEqual([false, true]);
 });

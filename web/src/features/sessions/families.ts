@@ -9,6 +9,8 @@ export interface Member {
   state: State;
   /** What it is doing now, or how far it is. */
   line: string;
+  /** Tells it from older ones of the same name: 2 for the second. */
+  number: number | null;
   kids: Member[];
 }
 
@@ -20,6 +22,22 @@ export interface Group {
 /** A session's name, or what stands for it. */
 export const nameOf = (session: Pick<SessionListItem, "name" | "sessionId">): string =>
   session.name?.trim() || `Session ${session.sessionId.slice(-6)}`;
+
+/** Whether the agent asks before it acts; without a choice it acts by itself, inside the sandbox. */
+export const asksFirst = (session: Pick<SessionListItem, "options">): boolean => (session.options as { permissionMode?: string } | undefined)?.permissionMode === "ask";
+
+/** Numbers for sessions that have the name of an older one, by id: 2 for the second of a name, and so on. */
+export function numbersOf(sessions: readonly Pick<SessionListItem, "name" | "sessionId">[]): ReadonlyMap<string, number> {
+  const seen = new Map<string, number>();
+  const numbers = new Map<string, number>();
+  // Ids begin with the time.
+  for (const session of [...sessions].sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))) {
+    const n = (seen.get(nameOf(session)) ?? 0) + 1;
+    seen.set(nameOf(session), n);
+    if (n > 1) numbers.set(session.sessionId, n);
+  }
+  return numbers;
+}
 
 /** The state a person cares about. */
 export function stateOf(session: SessionListItem, asks: ApprovalItem | undefined): State {
@@ -49,10 +67,11 @@ const ORDER = ["Needs you", "Running", "Pinned"];
 export function groupsOf(sessions: readonly SessionListItem[], asking: readonly ApprovalItem[], dayOf: (at: number) => string): Group[] {
   const asks = new Map(asking.map((approval) => [approval.sessionId, approval]));
   const members = new Map<string, Member>();
+  const numbers = numbersOf(sessions);
   for (const session of sessions) {
     const asked = asks.get(session.sessionId);
     const state = stateOf(session, asked);
-    members.set(session.sessionId, { session, state, line: lineOf(session, state, asked), kids: [] });
+    members.set(session.sessionId, { session, state, line: lineOf(session, state, asked), number: numbers.get(session.sessionId) ?? null, kids: [] });
   }
   const roots: Member[] = [];
   for (const member of members.values()) {

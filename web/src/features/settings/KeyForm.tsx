@@ -38,7 +38,7 @@ export function KeyForm({ provider, onClose, onSaved }: Props) {
         </p>
         <label>API key<input className="inp-line mono" type="password" autoFocus autoComplete="off" spellCheck={false} maxLength={4096} aria-describedby={help} value={key} onChange={(event) => { setKey(event.target.value); setFailed(null); }} /></label>
         <label>Base URL<input className="inp-line mono" type="url" spellCheck={false} placeholder={isSet ? "" : baseUrl} value={url} onChange={(event) => { setUrl(event.target.value); setFailed(null); }} /></label>
-        <p className="sub">Leave the base URL empty for the usual one. For a provider that needs no key, give the base URL alone.</p>
+        <p className="sub">Leave the base URL empty for the default. For a provider without keys, enter only the base URL.</p>
         {failed && <p className="dlg-bad" role="alert">{failed}</p>}
         <div className="dlg-acts">
           <Button look="line" onClick={onClose}>Cancel</Button>

@@ -17,7 +17,7 @@ test("hosts, variables and ids are checked before they are sent", () => {
 });
 
 test("text that is no profile is refused with what is wrong", () => {
-  expect(() => parseProfile("{")).toThrow("not JSON yet");
+  expect(() => parseProfile("{")).toThrow("Not valid JSON");
   expect(() => parseProfile("[]")).toThrow("an object");
 });
 

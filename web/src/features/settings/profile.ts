@@ -61,7 +61,7 @@ export function parseProfile(text: string): AgentProfile {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`This is not JSON yet: ${error instanceof Error ? error.message : ""}`);
+    throw new Error(`Not valid JSON: ${error instanceof Error ? error.message : ""}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("A profile is an object: { … }");
   return value as AgentProfile;

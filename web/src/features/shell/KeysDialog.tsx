@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Button } from "~/ui/Button";
 import { Dialog } from "~/ui/Dialog";
 import { KEYS } from "./keys";
-import { lettersAct } from "./useKeys";
+import { lettersAct } from "./letters";
 
 /** All keys, and the switch for single letters. */
 export function KeysDialog({ onClose }: { onClose: () => void }) {

@@ -7,7 +7,7 @@ import { Dot, type State } from "~/ui/Dot";
 import { Icon } from "~/ui/Icon";
 import { Menu, type MenuItem } from "~/ui/Menu";
 import { Meter } from "~/ui/Meter";
-import { nameOf } from "../sessions/families";
+import { asksFirst, nameOf } from "../sessions/families";
 import { IsolationBadge } from "./IsolationBadge";
 import { usePage } from "./page";
 
@@ -40,6 +40,7 @@ export function TopBar(props: Props) {
       </Menu>
       <Doing state={state} run={activeRun} isOffline={isOffline} />
       <span className="grow" />
+      <span className="muted mode hide-s" title="Permissions of this session">{asksFirst(session) ? "Ask before acting" : "Auto-approve"}</span>
       <IsolationBadge isolation={isolation} />
       {(costUSD > 0 || budgetUSD !== null) && (
         <span className="cost num" title="Cost of this session">

@@ -9,8 +9,8 @@ export interface Guard {
 const field = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>((at, key) => (typeof at === "object" && at !== null ? (at as Record<string, unknown>)[key] : undefined), value);
 
-/** The guards, in the order in which they are shown; nothing when no sandbox reported. */
-export function guardsOf(isolation: unknown): Guard[] | null {
+/** The guards, in the order in which they are shown; nothing when no sandbox reported. Of a machine no UID is named: each workspace gets another. */
+export function guardsOf(isolation: unknown, of: "session" | "machine" = "session"): Guard[] | null {
   if (typeof isolation !== "object" || isolation === null) return null;
   const on = (...path: string[]) => field(isolation, ...path) === true;
   const guard = (name: string, ok: boolean, yes: string, no: string): Guard => ({ name, state: ok ? "on" : "off", words: ok ? yes : no });
@@ -23,7 +23,7 @@ export function guardsOf(isolation: unknown): Guard[] | null {
   return [
     guard("Namespaces", (on("userns") && on("pidns")) || container, "own user, process, mount", "shared with the machine"),
     guard("Network", on("netns"), "none; model calls go through Warren", "the machine's own"),
-    guard("User", on("uid", "own"), `a user of its own (${String(field(isolation, "uid", "uid") ?? "?")})`, "the server's own user"),
+    guard("User", on("uid", "own"), of === "machine" ? "a user of its own for each workspace" : `a user of its own (${String(field(isolation, "uid", "uid") ?? "?")})`, "the server's own user"),
     guard("System calls", on("seccomp"), "seccomp filter", "all allowed"),
     container && !landlock
       ? { name: "Files", state: "on", words: "the container's own" }

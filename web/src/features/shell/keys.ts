@@ -35,7 +35,7 @@ export const KEYS: readonly { keys: string[]; does: string }[] = [
   { keys: ["D"], does: "Deny, on a focused request" },
   { keys: ["1–9"], does: "Choose an answer, on a focused question" },
   { keys: ["Enter"], does: "Send, or queue" },
-  { keys: ["Ctrl", "Enter"], does: "Steer what is running" },
+  { keys: ["Ctrl", "Enter"], does: "Steer the active run" },
   { keys: ["Shift", "Enter"], does: "New line" },
   { keys: ["↑"], does: "Earlier prompts, in an empty message" },
   { keys: ["@"], does: "Name a file, in a message" },

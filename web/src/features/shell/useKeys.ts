@@ -4,11 +4,9 @@ import { dismissToasts } from "~/ui/toasts";
 import { navigate, sessionPath, useRoute, type Tab } from "~/lib/router";
 import { focusCard } from "../approvals/useArming";
 import { actionOf, TABS, type KeyAction } from "./keys";
+import { lettersAct } from "./letters";
 import { STOP_HINT_MS } from "../chat/useStopHint";
 import type { Page } from "./page";
-
-/** Whether single letters act; a person may switch them off. */
-export const lettersAct = (): boolean => localStorage.getItem("warren.letters") !== "off";
 
 /** Before any time stamp: 0 is the page's load, and an Escape soon after that would count as the second. */
 const NEVER = -Infinity;
@@ -134,9 +132,15 @@ function press(element: HTMLElement | null | undefined): boolean {
   return !!element;
 }
 
-/** Answers the request that has the focus, and no other: letters are typed by people who look elsewhere. */
-function answer(key: string): boolean {
-  const card = document.activeElement?.closest<HTMLElement>("[data-approval]");
+/**
+ * Answers the request that has the focus, and no other: letters are typed by people who look elsewhere. On a button a letter
+ * does what that button does or nothing: with the focus on Deny, A must not allow.
+ */
+export function answer(key: string): boolean {
+  const focused = document.activeElement;
+  const card = focused?.closest<HTMLElement>("[data-approval]");
+  const button = focused?.closest("button");
+  if (button && /^[ad]$/.test(key) && button.dataset.key !== key) return false;
   return press(card?.querySelector<HTMLButtonElement>(`[data-key="${key}"]:not(:disabled, [aria-disabled=true])`));
 }
 

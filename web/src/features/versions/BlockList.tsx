@@ -16,7 +16,7 @@ const LOOK: Record<Block["type"], [IconName, string]> = {
 
 /** What was said between two versions, one line a block. */
 export function BlockList({ blocks }: { blocks: readonly Block[] }) {
-  if (blocks.length === 0) return <Empty icon="chat">Nothing was said between these versions.</Empty>;
+  if (blocks.length === 0) return <Empty icon="chat">No messages between these versions.</Empty>;
   return (
     <ol className="blks">
       {blocks.map((block) => {

@@ -12,7 +12,7 @@ export function LabelField({ label, onSave, onDone }: Props) {
   };
   return (
     <form className="vlabel" onSubmit={(event) => { event.preventDefault(); save(); }}>
-      <input className="inp-line" autoFocus aria-label="Name of this version" maxLength={100} placeholder="A name; named versions are kept for ever" value={text} onChange={(event) => setText(event.target.value)} onBlur={save} onKeyDown={(event) => event.key === "Escape" && onDone()} />
+      <input className="inp-line" autoFocus aria-label="Label of this version" maxLength={100} placeholder="Label (labelled versions are kept forever)" value={text} onChange={(event) => setText(event.target.value)} onBlur={save} onKeyDown={(event) => event.key === "Escape" && onDone()} />
       {failed && <p className="dlg-bad" role="alert">{failed}</p>}
     </form>
   );

@@ -3,11 +3,11 @@ import { useState, type ReactNode } from "react";
 import { cost, plural, when } from "~/lib/format";
 import { navigate, sessionPath } from "~/lib/router";
 import { Button } from "~/ui/Button";
-import { Confirm } from "~/ui/Confirm";
 import { Icon } from "~/ui/Icon";
 import { toast } from "~/ui/toasts";
 import { usePerson } from "../shell/person";
 import { LabelField } from "./LabelField";
+import { RestoreDialog } from "./RestoreDialog";
 import { ReplayDialog } from "./ReplayDialog";
 import { inShort } from "./replay";
 
@@ -63,14 +63,7 @@ export function VersionNode(props: Props) {
         </span>
         {isSelected && <Acts {...props} onOpen={setOpen} />}
       </div>
-      {open === "restore" && (
-        <Confirm title={`Go back to v${version.version}?`} action="Restore" onClose={() => setOpen(null)} onConfirm={async () => {
-          const made = await props.actions.restore(version.version);
-          toast({ title: `Back at v${version.version}`, text: `Saved as v${made.version}. Later versions are kept.`, icon: "undo" });
-        }}>
-          The sandbox ends, and files and conversation become those of v{version.version}, as a new version. Nothing is lost: later versions stay on the line.
-        </Confirm>
-      )}
+      {open === "restore" && <RestoreDialog sessionId={props.sessionId} version={version.version} restore={props.actions.restore} onClose={() => setOpen(null)} />}
       {open === "replay" && replay && <ReplayDialog sessionId={props.sessionId} replay={replay} onClose={() => setOpen(null)} />}
     </>
   );
@@ -87,14 +80,14 @@ function Acts({ version, isLatest, replay, actions, onOpen }: Props & { onOpen: 
   const fork = async () => {
     const made = await actions.fork({ version: version.version });
     navigate(sessionPath(made.sessionId));
-    toast({ title: "Forked", text: `A new session begins from v${version.version}.`, icon: "fork" });
+    toast({ title: "Forked", text: `The new session starts from v${version.version}.`, icon: "fork" });
   };
   return (
     <div className="vacts">
       {mayRun && <Button look="ink" icon="fork" onClick={() => attempt(fork())}>Fork</Button>}
       {mayRun && !isLatest && <Button look="line" icon="undo" onClick={() => onOpen("restore")}>Restore</Button>}
       {mayRun && version.runId && <Button look="line" icon="play" disabled={replay?.status === "running"} onClick={() => attempt(actions.replay(version.runId ?? ""))}>Replay</Button>}
-      {mayRun && <Button look="ghost" icon="pencil" onClick={() => onOpen("label")}>{version.label ? "Rename" : "Name"}</Button>}
+      {mayRun && <Button look="ghost" icon="pencil" onClick={() => onOpen("label")}>{version.label ? "Edit label" : "Label"}</Button>}
       <span className="grow" />
       {replay && <ReplayChip replay={replay} onOpen={() => onOpen("replay")} />}
       {failed && failed.replayId === replay?.replayId && <p className="dlg-bad vfail" role="alert">{failed.why}</p>}

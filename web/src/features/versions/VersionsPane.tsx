@@ -1,5 +1,5 @@
-import { useAgentSession, useSessionList, useVersions, useWorkspaceFiles, type Version } from "@warren/react";
-import { useMemo } from "react";
+import { useAgentSession, useSessionList, useVersions, type Version } from "@warren/react";
+import { useMemo, useState } from "react";
 import { plural } from "~/lib/format";
 import { navigate, sessionPath, useRoute, versionPath } from "~/lib/router";
 import { Button } from "~/ui/Button";
@@ -7,9 +7,12 @@ import { Dot } from "~/ui/Dot";
 import { AgentMark } from "~/ui/AgentMark";
 import { Icon } from "~/ui/Icon";
 import { Behind, Empty, Skeleton, Unread } from "~/ui/Notice";
+import { useUnsavedFiles } from "../files/unsaved";
 import { Compare } from "./Compare";
+import { SaveDialog } from "./SaveDialog";
 import { TimeLine } from "./TimeLine";
 import { titleOf } from "./title";
+import { UnsavedCompare, UnsavedNode } from "./UnsavedNode";
 import { VersionNode } from "./VersionNode";
 import { ownCost } from "./ownCost";
 import { useReplays } from "./useReplays";
@@ -18,7 +21,9 @@ import { useReplays } from "./useReplays";
 export function VersionsPane({ sessionId }: { sessionId: string }) {
   const all = useVersions(sessionId);
   const { activeRun, runs } = useAgentSession(sessionId);
-  const { changes } = useWorkspaceFiles(sessionId);
+  const unsaved = useUnsavedFiles(sessionId);
+  const [isHead, setHead] = useState(false);
+  const [saving, setSaving] = useState(false);
   const { sessions } = useSessionList();
   const replays = useReplays(sessionId);
   const route = useRoute();
@@ -29,13 +34,16 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
     return <Unread title="The versions could not be read" error={all.error} onAgain={all.refresh}>They are kept on the server.</Unread>;
   }
   const selected = all.versions.find((version) => version.version === chosen) ?? all.versions[0] ?? null;
-  const unsaved = changes.filter((change) => change.seq > (all.versions[0]?.seq ?? 0)).length;
+  // The list of versions is not read again when somebody edits a file; the list of unsaved files is.
+  const isDirty = !activeRun && (all.head?.dirty === true || unsaved.files.size > 0);
+  const latest = unsaved.version ?? all.head?.version ?? 0;
+  const showsHead = isHead && isDirty;
   return (
     <>
       {all.state === "failed" && <Behind error={all.error} onAgain={all.refresh} />}
       <TimeLine>
-        {activeRun && <Running next={(all.versions[0]?.version ?? 0) + 1} files={unsaved} />}
-        {!activeRun && all.head?.dirty && <Dirty version={all.head.version} />}
+        {activeRun && <Running next={(all.versions[0]?.version ?? 0) + 1} files={unsaved.files.size} />}
+        {isDirty && <UnsavedNode sessionId={sessionId} version={latest} files={unsaved.files.size} isSelected={showsHead} onSelect={() => setHead(true)} onSave={() => setSaving(true)} />}
         {all.versions.map((version) => (
           <VersionNode
             key={version.version}
@@ -43,11 +51,11 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
             version={version}
             costUSD={ownCost(version, all.versions) ?? 0}
             title={titleOf(version, runs)}
-            isSelected={version === selected}
+            isSelected={version === selected && !showsHead}
             isLatest={version === all.versions[0]}
             replay={replays.ofRun(version.runId)}
             actions={{ ...all, replay: replays.start }}
-            onSelect={() => navigate(versionPath(sessionId, version.version), "replace")}
+            onSelect={() => { setHead(false); navigate(versionPath(sessionId, version.version), "replace"); }}
           >
             {forks.filter((fork) => fork.forkedFrom?.version === version.version).map((fork) => (
               <a key={fork.sessionId} className="vn fork" href={sessionPath(fork.sessionId)} onClick={(event) => { event.preventDefault(); navigate(sessionPath(fork.sessionId)); }}>
@@ -60,9 +68,11 @@ export function VersionsPane({ sessionId }: { sessionId: string }) {
           </VersionNode>
         ))}
       </TimeLine>
-      {all.versions.length === 0 && <Empty icon="fork">The first version is saved when this run ends well.</Empty>}
+      {all.versions.length === 0 && <Empty icon="fork">The first version is saved when a run completes.</Empty>}
       {all.hasMore && <Button look="line" className="m-3" onClick={all.loadMore}>Show older versions</Button>}
-      {selected && <Compare key={selected.version} sessionId={sessionId} versions={all.versions as Version[]} to={selected.version} from={before(selected)} />}
+      {showsHead && <UnsavedCompare sessionId={sessionId} version={latest} files={unsaved.files} />}
+      {saving && <SaveDialog sessionId={sessionId} onClose={() => { setSaving(false); void all.refresh(); }} />}
+      {selected && !showsHead && <Compare key={selected.version} sessionId={sessionId} versions={all.versions as Version[]} to={selected.version} from={before(selected)} />}
     </>
   );
 }
@@ -74,18 +84,8 @@ function Running({ next, files }: { next: number; files: number }) {
     <div className="vn">
       <span className="rg live"><Dot state="run" label="Running" /></span>
       <b>Running, not saved yet</b>
-      <span className="mt">Becomes v{next} when the run ends well</span>
+      <span className="mt">Becomes v{next} when the run completes</span>
       {files > 0 && <span className="rt num">{plural(files, "file")}</span>}
-    </div>
-  );
-}
-
-function Dirty({ version }: { version: number }) {
-  return (
-    <div className="vn">
-      <span className="rg"><Dot state="wait" label="Not saved" /></span>
-      <b>Not saved</b>
-      <span className="mt">Files differ from v{version}. The next run saves them first.</span>
     </div>
   );
 }

@@ -19,7 +19,7 @@ export function explain(file: FileDiff): { title: string; text: string } {
   if (file.kind === "directory") return { title: `Folder ${verb}`, text: mode ? `Permissions changed: ${mode}.` : "It has no files of its own in this comparison." };
   if (file.binary) return { title: `Binary file ${verb}`, text: `It is not text, so there are no lines to compare. ${sizes}.` };
   if (before && after && before.hash !== undefined && before.hash === after.hash) {
-    return { title: mode ? "Only permissions changed" : "Same content", text: mode ? `Mode ${mode}. The content is the same.` : "The content is the same; its kind or time is another." };
+    return { title: mode ? "Only permissions changed" : "Same content", text: mode ? `Mode ${mode}. The content is the same.` : "Same content. Its type or modification time changed." };
   }
   if ((after ?? before)?.sizeBytes === 0) return { title: `Empty file ${verb}`, text: "It has no lines." };
   if (file.truncated) return { title: "Too large to compare", text: `Files over 512 KB are not compared line by line. ${sizes}.` };

@@ -19,5 +19,5 @@ test("a version is called by its label, else by what was asked for, else by why 
   expect(titleOf({ ...version, label: "Blue" }, runs)).toBe("Blue");
   expect(titleOf(version, runs)).toBe("Make it blue");
   expect(titleOf({ ...version, cause: "recovered", runId: undefined }, runs)).toBe("Saved after a failed run");
-  expect(titleOf({ ...version, version: 0 }, runs)).toBe("Where the session starts");
+  expect(titleOf({ ...version, version: 0 }, runs)).toBe("Start of the session");
 });

@@ -12,4 +12,4 @@ export function inShort(replay: Replay): Short {
 }
 
 export const wrong = (replay: Replay): string =>
-  typeof replay.error === "string" ? replay.error : (replay.error?.message ?? "It did not say why.");
+  typeof replay.error === "string" ? replay.error : (replay.error?.message ?? "No reason was given.");

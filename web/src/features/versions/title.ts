@@ -5,18 +5,19 @@ const WHY: Record<VersionCause, string> = {
   run: "A run",
   interrupt: "Stopped early",
   recovered: "Saved after a failed run",
-  idle: "Saved when the sandbox slept",
+  idle: "Auto-saved before the sandbox paused",
   edited: "Edited between runs",
   template: "Template",
-  manual: "Saved by hand",
-  restore: "Went back",
+  manual: "Saved manually",
+  restore: "Restored an earlier version",
   import: "Imported",
   fork: "Forked",
 };
 
 export function titleOf(version: Version, runs: readonly Run[]): string {
   if (version.label) return version.label;
-  if (version.version === 0) return "Where the session starts";
+  if (version.version === 0) return "Start of the session";
+  if (version.cause === "restore" && version.restored != null) return `Restored v${version.restored}`;
   const run = runs.find((one) => one.runId === version.runId);
   const asked = run && firstLine(run.content);
   if (version.cause === "interrupt" && asked) return `Stopped: ${asked}`;

@@ -69,7 +69,7 @@ function fileDiff(client: WarrenClient, pair: Pair, path: string): Promise<FileD
   if (known) return known;
   const read = client.diff(pair.sessionId, pair.to, pair.from, { path }).then(({ files }) => {
     const [file] = files;
-    if (!file) throw new Error("The server did not tell of this file.");
+    if (!file) throw new Error("The server returned no diff for this file.");
     return file;
   });
   kept.set(key, read);

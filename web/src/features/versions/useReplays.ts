@@ -33,7 +33,7 @@ export function useReplays(sessionId: string) {
       if (!(error instanceof ConnectionError)) throw error;
       // It may have begun all the same: the list, which is read until it can be, will say.
       void refresh();
-      throw new Error("The server cannot be reached, so nobody knows yet whether the replay began. If it did, it appears here; else replay again.", { cause: error });
+      throw new Error("The server cannot be reached. If the replay started, it appears here. Otherwise start it again.", { cause: error });
     }
   }, [client, sessionId, refresh]);
   const ofRun = useCallback((runId: string | undefined) => (runId ? (all.findLast((replay) => replay.runId === runId) ?? null) : null), [all]);

@@ -9,11 +9,14 @@ use warren_snapshots::{Archive, FileReader, Item, ItemKind, ReadTreeError, TreeI
 use warren_store::VersionRecord;
 
 use crate::{
-    api::{Pieces, SessionError, TreeEntry, TreeFile, VersionChanges, VersionFiles, Versions as _, not_read},
+    api::{
+        Pieces, SessionError, TreeEntry, TreeFile, UnsavedChanges, VersionChanges, VersionFiles,
+        Versions as _, not_read,
+    },
     manager::SessionManager,
     session::{
         expired,
-        tree::{WORKSPACE_ROOT, inward, outward, tree_id},
+        tree::{ROOTS, WORKSPACE_ROOT, inward, outward, tree_id},
     },
 };
 
@@ -29,8 +32,10 @@ impl VersionFiles for SessionManager {
         let wanted = inward(path).ok_or_else(|| no_path(path))?;
         match self.shared.parts.snapshots.list(&partition, tree, &wanted).await {
             Ok(items) => Ok(items.iter().map(entry).collect()),
-            // A session without any files still has a workspace.
-            Err(ReadTreeError::NotFound { .. }) if wanted == WORKSPACE_ROOT => Ok(Vec::new()),
+            // A session without any files still has its places for them.
+            Err(ReadTreeError::NotFound { .. }) if ROOTS.iter().any(|(root, _)| *root == wanted) => {
+                Ok(Vec::new())
+            }
             Err(error) => Err(unread(path, error)),
         }
     }
@@ -63,6 +68,10 @@ impl VersionFiles for SessionManager {
         against: Option<Version>,
     ) -> Result<VersionChanges, SessionError> {
         self.changes(session, version, against).await
+    }
+
+    async fn unsaved_changes(&self, session: SessionId) -> Result<UnsavedChanges, SessionError> {
+        self.unsaved(session).await
     }
 
     async fn version_archive(

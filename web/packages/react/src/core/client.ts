@@ -1,6 +1,6 @@
 // Every call by its name. No state but the stores of sessions that are in use.
 import type {
-  Artifact, DiffPart, FileEntry, FileListing, Replay, Version, VersionChanges, VersionDiff, VersionPage,
+  Artifact, DiffPart, FileChanges, FileEntry, FileListing, Replay, Version, VersionChanges, VersionDiff, VersionPage,
 } from "../wire/contract";
 import type {
   AgentItem, AgentProfile, ApprovalAnswer, ApprovalItem, ApprovalPage, Block, Content, LogLine, MessageAccepted, MessagePage, MessageSend,
@@ -166,6 +166,9 @@ export class WarrenClient {
   artifactContent = (session: string, artifact: string, signal?: AbortSignal) =>
     this.transport.fetch(`/api/sessions/${id(session)}/artifacts/${id(artifact)}/content`, { signal });
   files = (session: string, path: string) => this.#session<FileListing>(session, "/fs", { query: { path } });
+  /** Files of the workspace that are not as in the latest version. */
+  unsavedFiles = (session: string, query: { limit?: number; cursor?: string } = { limit: 5_000 }) =>
+    this.#session<FileChanges>(session, "/fs/changes", { query });
   readFile = (session: string, path: string, signal?: AbortSignal) =>
     this.transport.fetch(`/api/sessions/${id(session)}/fs/read`, { query: { path }, signal });
   readVersionFile = (session: string, version: number, path: string, signal?: AbortSignal) =>

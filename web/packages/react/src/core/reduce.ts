@@ -215,11 +215,13 @@ function reduceRun(
 function reduceSpending(state: SessionState, event: Of<"metadata_update">, touched: Set<Topic>): void {
   const run = event.runId && state.runs.get(event.runId);
   if (run) state.runs.put(run.runId, { ...run, usage: event.usage, costUSD: event.costUSD });
+  const isMain = (event.conversationId ?? MAIN) === MAIN;
   state.spending = {
     usage: event.usage,
     costUSD: totalCost(state),
-    model: event.model ?? state.spending.model,
-    contextTokens: event.contextTokens ?? state.spending.contextTokens,
+    // A subagent has a model and a context of its own.
+    model: (isMain ? event.model : null) ?? state.spending.model,
+    contextTokens: (isMain ? event.contextTokens : null) ?? state.spending.contextTokens,
   };
   touched.add("spending");
 }

@@ -121,6 +121,10 @@ test("the cost of a session is that of all its runs", async () => {
   server.record({ type: "run_started", runId: "r2", input: "b", baseVersion: 1 });
   server.record({ type: "metadata_update", runId: "r2", usage, costUSD: 0.5, model: "m" });
   expect(store.state.spending).toMatchObject({ costUSD: 0.75, model: "m" });
+  // A subagent spends too, but its context is not the one that is shown.
+  server.record({ type: "metadata_update", runId: "r2", conversationId: "sub", usage, costUSD: 0.6, model: "other", contextTokens: 9 });
+  expect(store.state.spending).toMatchObject({ costUSD: 0.85, model: "m" });
+  expect(store.state.spending.contextTokens).toBeUndefined();
 });
 
 test("letting go of a session ends its stream, unless somebody takes hold at once", async () => {

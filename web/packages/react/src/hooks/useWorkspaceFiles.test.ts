@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FileNews, VersionNews } from "../core/state";
-import { importOf, stampOf } from "./useWorkspaceFiles";
+import { importOf, lostAll, stampOf } from "./useWorkspaceFiles";
 
 const news = (seq: number, path: string, change: FileNews["change"] = "created"): FileNews => ({ path, change, seq, at: "" });
 
@@ -32,4 +32,14 @@ test("an import is known by its version, and other versions are no news of files
   const version = (version: number, cause: string) => ({ version, cause }) as VersionNews;
   expect(importOf([])).toBe(0);
   expect(importOf([version(1, "import"), version(2, "run"), version(3, "import"), version(4, "idle")])).toBe(3);
+  expect(importOf([version(1, "import"), version(2, "restore"), version(3, "run")])).toBe(2);
+});
+
+test("a folder that lost all it had is not asked for, because it may be gone", () => {
+  const listing = { path: "a", entries: ["a/x", "a/y"].map((path) => ({ name: path.slice(2), path, kind: "file", sizeBytes: 1, mode: 420, modifiedAt: "" })) };
+  const deleted = [news(1, "a/x", "deleted"), news(2, "a/y", "deleted"), news(3, "b/x")];
+  expect(lostAll(listing, deleted)).toBe(true);
+  expect(lostAll(listing, deleted.slice(1))).toBe(false);
+  expect(lostAll(listing, [...deleted, news(4, "a/z")])).toBe(false);
+  expect(lostAll({ path: "a", entries: [] }, [])).toBe(false);
 });

@@ -1,5 +1,6 @@
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import type { FileNews, VersionNews } from "../core/state";
+import type { FileListing } from "../wire/contract";
 import { useWarrenClient } from "../provider";
 import { useLive } from "./live";
 import { useResource } from "./useResource";
@@ -13,7 +14,14 @@ export function useWorkspaceFiles(sessionId: string, path: string = "", again: s
   const changes = useLive(sessionId, ["files"], (store) => store.state.files.values());
   const versions = useLive(sessionId, ["versions"], (store) => store.state.versions.values());
   const stamp = useMemo(() => `${importOf(versions)} ${stampOf(changes, path)} ${again}`, [versions, changes, path, again]);
-  const folder = useResource(`files ${sessionId} ${path}`, () => client.files(sessionId, path), stamp);
+  const last = useRef<FileListing | null>(null);
+  const read = async () => {
+    // A folder that lost all it had is perhaps gone itself: its parent is read too, and says so.
+    const isEmptied = path !== "" && last.current !== null && lostAll(last.current, changes);
+    last.current = isEmptied ? { ...last.current!, entries: [] } : await client.files(sessionId, path);
+    return last.current;
+  };
+  const folder = useResource(`files ${sessionId} ${path}`, read, stamp);
   const actions = useMemo(
     () => ({
       read: (file: string, signal?: AbortSignal) => client.readFile(sessionId, file, signal),
@@ -30,9 +38,16 @@ export function useWorkspaceFiles(sessionId: string, path: string = "", again: s
   return { ...folder, entries: folder.data?.entries ?? [], changes, ...actions };
 }
 
-/** The last version with imported files: the log tells of them by the version alone. */
+/** The last version that brought files of its own, by an import or a restore: the log tells of them, or of uploads, by the version alone. */
 export function importOf(versions: readonly VersionNews[]): number {
-  return versions.reduce((last, { version, cause }) => (cause === "import" ? Math.max(last, version) : last), 0);
+  return versions.reduce((last, { version, cause }) => (cause === "import" || cause === "restore" ? Math.max(last, version) : last), 0);
+}
+
+/** Whether everything that was listed in a folder was deleted since then, and nothing came. */
+export function lostAll({ path, entries }: FileListing, changes: readonly FileNews[]): boolean {
+  const below = changes.filter((change) => change.path.startsWith(`${path}/`));
+  const deleted = new Set(below.filter((change) => change.change === "deleted").map((change) => change.path));
+  return entries.length > 0 && below.length === deleted.size && entries.every((entry) => deleted.has(entry.path));
 }
 
 /**

@@ -69,6 +69,11 @@ export type FileEntry = {
 
 export type FileListing = { path: string; source?: "live" | "version"; entries: FileEntry[] };
 
+export type FileChangeItem = { path: string; change: "created" | "modified" | "deleted"; movedFrom?: string | null };
+
+/** Files of the workspace that are not as in the latest version. */
+export type FileChanges = { version: number; changes: FileChangeItem[]; nextCursor?: string };
+
 export type Divergence = { kind: string; conversationId?: string; index?: number; message: string; diff?: string };
 
 export type Replay = {

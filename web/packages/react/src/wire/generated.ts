@@ -943,6 +943,24 @@ export interface components {
          * @enum {string}
          */
         FileChange: "created" | "modified" | "deleted";
+        /** @description A file of the workspace that is not as in the latest version. */
+        FileChangeItem: {
+            /** @description What happened to it since that version. */
+            change: components["schemas"]["FileChange"];
+            /** @description Where the version has it, if it was moved or renamed since. */
+            movedFrom?: string | null;
+            /** @description Relative to the workspace. */
+            path: string;
+        };
+        /** @description Files of the workspace that are not as in the latest version, or a part of them. */
+        FileChanges: {
+            /** @description By path. */
+            changes: components["schemas"]["FileChangeItem"][];
+            /** @description Pass it as `cursor` for the next part; absent at the end. */
+            nextCursor?: string | null;
+            /** @description The latest version. */
+            version: components["schemas"]["Version"];
+        };
         /** @description How many files are different from those of the base. */
         FileCounts: {
             /**
