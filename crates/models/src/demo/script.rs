@@ -9,9 +9,9 @@ use super::{
     turn::{Part, Turn},
 };
 
-/// One thing that can be asked for, carried out in as many turns as it takes.
+/// A request that the model can act out, in as many turns as it takes.
 pub(super) struct Scenario {
-    /// An example, as the model tells it to those who ask for something else. Empty: not told.
+    /// The example prompt that the model's help lists. Empty for scenarios that exist for tests.
     pub(super) example: &'static str,
     recognises: fn(&Conversation) -> bool,
     /// All its turns from the first to the last; the conversation says which one is next.
@@ -30,19 +30,19 @@ enum Failure {
 pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("", subagents::is_review_task, subagents::review_task),
     expecting_failure("run: ls -la", shell::is_command, shell::command),
-    expecting_failure("mcp: NAME {\"input\": 1}", named::is_asked, named::call),
+    expecting_failure("", named::is_asked, named::call),
     scenario("", answers::is_wrap_up, answers::wrap_up),
     scenario("", errors::is_broken_stream, errors::broken_stream),
-    scenario("error 529 twice", errors::is_over, errors::over),
-    scenario("count to 100", tempo::is_count, tempo::count),
+    scenario("", errors::is_over, errors::over),
+    scenario("", tempo::is_count, tempo::count),
     scenario("", tempo::is_flood, tempo::flood),
-    expecting_failure("sleep 5", shell::is_sleep, shell::sleep),
-    expecting_failure("big output 2 MB", shell::is_big_output, shell::big_output),
+    expecting_failure("", shell::is_sleep, shell::sleep),
+    expecting_failure("", shell::is_big_output, shell::big_output),
     scenario("what did I say?", answers::is_recall, answers::recall),
     scenario("remember that I like teal", answers::is_remember, answers::remember),
     expecting_failure("ask me a question", questions::is_asked, questions::ask),
     scenario("use tools in parallel", tools::is_parallel, tools::parallel),
-    expecting_failure("show me a failing tool", tools::is_failing, tools::failing),
+    expecting_failure("", tools::is_failing, tools::failing),
     scenario("create file notes.md with a haiku", files::is_write, files::write),
     scenario("list the files", files::is_list, files::list),
     scenario("read file notes.md", files::is_read, files::read),
@@ -126,7 +126,7 @@ fn next_turn(scenario: &Scenario, conversation: &Conversation) -> Turn {
     let n_all = turns.len();
     turns.retain(|turn| !turn.is_hollow());
     if turns.len() < n_all && !turns.iter().any(Turn::calls_tools) {
-        return Turn::new().say("I have none of the tools that this needs.");
+        return Turn::new().say("I don't have the tools for this.");
     }
     let last = turns.len().saturating_sub(1);
     let mut turn = turns.swap_remove(conversation.step.min(last));
@@ -135,7 +135,7 @@ fn next_turn(scenario: &Scenario, conversation: &Conversation) -> Turn {
     {
         let first_line = failed.text.lines().next().unwrap_or("no reason given");
         turn.blocks
-            .insert(0, Part::Text(format!("That did not work ({first_line}). I go on without it.\n\n")));
+            .insert(0, Part::Text(format!("That failed ({first_line}). I'll continue without it.\n\n")));
     }
     turn
 }
