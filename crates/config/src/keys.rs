@@ -308,7 +308,7 @@ pub const KEYS: &[Key] = &[
     key(
         "agents.registry",
         Kind::Text,
-        "The npm registry to install agents from. By default `NPM_CONFIG_REGISTRY` of the environment.",
+        "The npm registry to install agents from. If it is not set, `NPM_CONFIG_REGISTRY` of the environment is used.",
     ),
     key(
         "agents.allow_http_registry",
@@ -325,8 +325,8 @@ pub const KEYS: &[Key] = &[
     key(
         "models.anthropic.base_url",
         Kind::Text,
-        "Base URL of the Anthropic API. By default `ANTHROPIC_BASE_URL` of the server's environment. A base URL that is \
-         set here is used even without a key.",
+        "Base URL of the Anthropic API. If it is not set, `ANTHROPIC_BASE_URL` of the server's environment is used. A \
+         base URL that is set here is used even without a key.",
     ),
     key(
         "models.anthropic.api_key_env",
@@ -350,8 +350,8 @@ pub const KEYS: &[Key] = &[
     key(
         "models.gemini.base_url",
         Kind::Text,
-        "Base URL of the Gemini API, without its version. By default `GOOGLE_GEMINI_BASE_URL` of the server's \
-         environment. A base URL that is set here is used even without a key.",
+        "Base URL of the Gemini API, without its version. If it is not set, `GOOGLE_GEMINI_BASE_URL` of the server's \
+         environment is used. A base URL that is set here is used even without a key.",
     ),
     key(
         "models.gemini.api_key_env",
@@ -372,8 +372,8 @@ pub const KEYS: &[Key] = &[
         "models.openai.base_url",
         Kind::Text,
         "Base URL of OpenAI's API, usually with its version: for chat completions, and for responses unless \
-         `models.openai_responses` is set. By default `OPENAI_BASE_URL` of the server's environment. A base URL that is \
-         set here is used even without a key.",
+         `models.openai_responses` is set. If no base URL is set, `OPENAI_BASE_URL` of the server's environment is used. \
+         A base URL that is set here is used even without a key.",
     ),
     key(
         "models.openai.api_key_env",
