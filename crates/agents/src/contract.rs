@@ -318,7 +318,7 @@ pub enum LaunchError {
         instead: &'static str,
     },
     /// Images in messages do not reach its model.
-    #[error("agent `{agent}` takes no images in messages")]
+    #[error("agent `{agent}` does not accept images in messages")]
     NoImages {
         /// Which agent.
         agent: AgentType,
@@ -351,7 +351,7 @@ impl LaunchError {
                 Some(format!("run `warren agents install {program}`"))
             }
             LaunchError::CannotAsk { instead, .. } => Some(format!(
-                "{instead}, or leave out `permissionMode: \"ask\"` (`--ask`): the sandbox holds it either way"
+                "{instead}, or leave out `permissionMode: \"ask\"` (`--ask`): the sandbox isolates it either way"
             )),
             LaunchError::NoEffect { instead, .. } => Some((*instead).to_owned()),
             LaunchError::NoImages { .. } => Some(

@@ -1,4 +1,4 @@
-//! `docs/config.md`, made from the same table that refuses unknown keys.
+//! Generates `docs/config.md` from the table that also rejects unknown keys.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -9,19 +9,19 @@ const OPENING: &str = "\
 
 <!-- Generated from `crates/config` by `cargo xtask codegen`. Do not edit. -->
 
-Warren needs no configuration. What you want otherwise goes into `warren.toml` in the data directory (or the file that
-`--config` or `WARREN_CONFIG` names), or into the environment variable named with each key; the variable counts before the file.
-A key that does not exist is refused, with a hint which one was probably meant.
-`warren config show` prints every value in force and where it comes from; `warren config check` only checks.
+Warren needs no configuration. To change a default, set its key in `warren.toml` in the data directory (or in the file that
+`--config` or `WARREN_CONFIG` names), or set the environment variable listed with the key. The variable takes precedence.
+Unknown keys are errors, with a hint that names the closest key.
+`warren config show` prints every value and where it comes from; `warren config check` only checks.
 
-The data directory is the one of `--dir`, else of `WARREN_HOME`, else `.warren` in the current directory if it exists, else `~/.warren`.
-It must belong to the user that runs the server and have mode 0700; a server refuses to start in one that other users can enter.
-Relative paths are relative to it. Sizes are written as `\"2GiB\"`, `\"512MiB\"` or a number of bytes; lists in variables have commas between their parts.
+The data directory is `--dir`, else `WARREN_HOME`, else `.warren` in the current directory if it exists, else `~/.warren`.
+It must belong to the user that runs the server and have mode 0700; a server does not start in one that other users can access.
+Relative paths are relative to it. Sizes are written as `\"2GiB\"`, `\"512MiB\"` or a number of bytes; lists in variables are separated by commas.
 
 Other variables: `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL` (see `models.anthropic`), `GEMINI_API_KEY`, `GOOGLE_API_KEY` and
 `GOOGLE_GEMINI_BASE_URL` (see `models.gemini`), `OPENAI_API_KEY` and `OPENAI_BASE_URL` (see `models.openai`),
-`NPM_CONFIG_REGISTRY` (see `agents.registry`), `WARREN_LOG` (what is logged, as `--log`),
-`WARREN_SERVER` and `WARREN_TOKEN` (a server to talk to instead of the data directory's own), `NO_COLOR`.
+`NPM_CONFIG_REGISTRY` (see `agents.registry`), `WARREN_LOG` (what is logged, like `--log`),
+`WARREN_SERVER` and `WARREN_TOKEN` (a server to use instead of the data directory's own), `NO_COLOR`.
 
 ";
 

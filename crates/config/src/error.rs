@@ -85,10 +85,10 @@ impl ConfigError {
                 Some(format!("did you mean `{nearest}`?"))
             }
             ConfigError::UnknownKey { nearest: None, .. } => {
-                Some("`warren config show` prints every key there is".to_owned())
+                Some("`warren config show` lists all keys".to_owned())
             }
             ConfigError::Value { hint, .. } => Some((*hint).to_owned()),
-            ConfigError::NoHome => Some("name one with `--dir` or `WARREN_HOME`".to_owned()),
+            ConfigError::NoHome => Some("set one with `--dir` or `WARREN_HOME`".to_owned()),
             ConfigError::Read { .. }
             | ConfigError::Syntax { .. }
             | ConfigError::Variable { .. }

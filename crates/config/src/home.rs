@@ -56,6 +56,6 @@ mod tests {
         let error =
             data_directory(None, &Environment::default(), current.path()).expect_err("nothing is known");
         assert!(matches!(error, ConfigError::NoHome));
-        assert_eq!(error.hint().as_deref(), Some("name one with `--dir` or `WARREN_HOME`"));
+        assert_eq!(error.hint().as_deref(), Some("set one with `--dir` or `WARREN_HOME`"));
     }
 }

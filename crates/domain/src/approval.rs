@@ -1,4 +1,4 @@
-//! What an agent asks a person, and what the person answers.
+//! Approvals: requests of an agent and answers of a person.
 
 mod rule;
 
@@ -21,7 +21,7 @@ pub enum PermissionMode {
     Ask,
 }
 
-/// What is asked for.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -34,7 +34,7 @@ pub enum ApprovalKind {
     Egress,
 }
 
-/// What a person may say.
+/// A person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +47,7 @@ pub enum ApprovalDecision {
     Deny,
 }
 
-/// What became of an approval.
+/// The resolution of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -58,55 +58,55 @@ pub enum Resolution {
     AllowAlways,
     /// A person said no.
     Deny,
-    /// Nobody answered while it mattered.
+    /// It expired.
     Expired,
 }
 
-/// Something a person is asked.
+/// A request to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalRequest {
     /// Its name.
     pub approval_id: ApprovalId,
-    /// What is asked for.
+    /// The request.
     pub kind: ApprovalKind,
-    /// The tool call it is about.
+    /// The tool call in question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// One line for people.
+    /// A one-line description.
     pub title: String,
     /// A permission: `{"toolName", "input", …}`. A question: `{"questions": [{"question", "header"?, "options":
     /// [{"label", "description"?}], "multiSelect"?}]}`.
     pub detail: Value,
-    /// What may be answered.
+    /// The possible answers.
     pub options: Vec<ApprovalDecision>,
-    /// Rules that `allow_always` can grant, the narrowest first. Another one is taken too, if it covers what is asked.
+    /// Rules that `allow_always` can grant, the narrowest first. Other rules are accepted if they cover the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<ApprovalRule>,
-    /// After this nobody waits for an answer.
+    /// When the request expires.
     pub expires_at: Timestamp,
 }
 
-/// What was answered, by whom.
+/// The answer, and who gave it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalResolution {
     /// Which one.
     pub approval_id: ApprovalId,
-    /// What became of it.
+    /// The outcome.
     pub decision: Resolution,
-    /// Who decided; `run`, `time` and `agent` when nobody did, `rule` when a rule of an earlier answer did
-    /// (`always` in older logs).
+    /// Who decided. `run`, `time` and `agent` if nobody did; `rule` for a rule of an earlier answer (`always` in older
+    /// logs).
     pub by: String,
-    /// What the agent is told with it.
+    /// A message to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// For questions: the question's text → the chosen label, a list of labels, or free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Map<String, Value>>,
-    /// `allow_always`: the rule that was granted. Decided by a rule: that rule.
+    /// `allow_always`: the granted rule. Decided by a rule: that rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
 }
@@ -122,7 +122,7 @@ impl From<ApprovalDecision> for Resolution {
 }
 
 impl Resolution {
-    /// What a person decided, if one did.
+    /// The person's decision, if there is one.
     #[must_use]
     pub fn decision(self) -> Option<ApprovalDecision> {
         match self {
@@ -159,7 +159,7 @@ impl ApprovalResolution {
         Self { approval_id, decision: Resolution::Allow, by, message: None, answers: None, rule }
     }
 
-    /// Nobody answered, and now it is too late; `by` says what ended the wait.
+    /// It expired unanswered; `by` says what ended the wait.
     #[must_use]
     pub fn expired(approval_id: ApprovalId, by: &str) -> Self {
         let by = by.to_owned();

@@ -13,48 +13,48 @@ use crate::{ArtifactId, BlobHash, EventBody, Seq, SessionId, Version};
 pub use find::{MAX_ARTIFACTS, OutputFile, Outputs, Package, PortOwner, find};
 pub use manifest::{MANIFEST_PATH, Manifest, ManifestEntry, ManifestError};
 
-/// A thing worth showing.
+/// A result worth showing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
-    /// The same for the same path, however often it is made and removed.
+    /// Always the same for the same path, even after it was deleted and created again.
     pub id: ArtifactId,
     /// How to show it.
     pub kind: ArtifactKind,
-    /// A name for people.
+    /// A display name.
     pub name: String,
-    /// Relative to the workspace; a directory for an app. An app of which only its port is known has `port:3000`.
+    /// Relative to the workspace; a directory for an app. An app of which only the port is known has `port:3000`.
     pub path: String,
     /// Bytes of the file, or of all files of the app.
     pub size_bytes: u64,
-    /// BLAKE3 of the content, where it is known; of an app, of the names and hashes of its files.
+    /// BLAKE3 of the content, if known; for an app, of the names and hashes of its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<BlobHash>,
-    /// Where it listens inside the sandbox, or will once it is started.
+    /// The port in the sandbox, current or assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// What starts it.
+    /// The command that starts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Where a browser that was let in sees it. Ask for a way in with `POST …/artifacts/{id}/preview`.
+    /// The address of its preview. `POST …/artifacts/{id}/preview` creates a link that grants access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_url: Option<String>,
-    /// The entry that told of it first.
+    /// The log entry that first reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_seq: Option<Seq>,
-    /// The entry that told of its last change.
+    /// The log entry of its last change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_seq: Option<Seq>,
-    /// The version that is the first to have it.
+    /// The first version that contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_version: Option<Version>,
-    /// The version that is the first to have it as it is.
+    /// The first version that contains its current state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_version: Option<Version>,
 }
 
-/// How an artifact is shown.
+/// The kind of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -81,7 +81,7 @@ pub enum ArtifactKind {
     Code,
 }
 
-/// The part of an artifact that changed.
+/// The changed fields of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -94,7 +94,7 @@ pub enum ArtifactChange {
     Name,
     /// Where it listens.
     Port,
-    /// What starts it.
+    /// The command that starts it.
     Command,
     /// Where it is seen.
     PreviewUrl,
@@ -111,7 +111,7 @@ impl ArtifactId {
     }
 }
 
-/// What has to be recorded when the known artifacts are found to be others: in the order of their paths, removals
+/// Events to record when the found artifacts differ from the known ones: in the order of their paths, removals
 /// first. The first entry gets the number after `head`; `version` is the one that has them so first.
 #[must_use]
 pub fn artifact_events(

@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 
 use crate::{BlockId, Content, MAX_EVENT_BYTES, Timestamp};
 
-/// A piece of conversation: what a person sees, and the fold of the events that carry its id.
+/// A part of a conversation: the fold of the events with its ID.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Block {
-    /// What a person, or the parent of a subagent, said.
+    /// A message of a person, or of a subagent's parent.
     UserMessage {
         /// Its name.
         id: BlockId,
@@ -19,7 +19,7 @@ pub enum Block {
         /// Text or parts.
         content: Content,
     },
-    /// What the agent said.
+    /// Text of the agent.
     AssistantText {
         /// Its name.
         id: BlockId,
@@ -27,19 +27,19 @@ pub enum Block {
         timestamp: Timestamp,
         /// The text so far.
         content: String,
-        /// Which model wrote it.
+        /// The model that wrote it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
-    /// What the agent thought.
+    /// The agent's thinking.
     Thinking {
         /// Its name.
         id: BlockId,
         /// When it began.
         timestamp: Timestamp,
-        /// The thought so far.
+        /// The thinking so far.
         content: String,
-        /// A short form, where the agent gives one.
+        /// A summary, if the agent provides one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
     },
@@ -51,53 +51,53 @@ pub enum Block {
         timestamp: Timestamp,
         /// The tool's name as the agent knows it.
         tool_name: String,
-        /// Pairs it with its result.
+        /// Matches it with its result.
         tool_use_id: String,
         /// Its arguments.
         input: Value,
-        /// How far it is.
+        /// Its status.
         status: BlockStatus,
-        /// A name for people.
+        /// A display name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         display_name: Option<String>,
-        /// What this call does, for people.
+        /// A description of this call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         description: Option<String>,
     },
-    /// What a tool answered.
+    /// The result of a tool.
     ToolResult {
         /// Its name.
         id: BlockId,
-        /// When it answered.
+        /// When it returned.
         timestamp: Timestamp,
-        /// Which call it answers.
+        /// The tool call.
         tool_use_id: String,
-        /// The answer: text, or whatever the tool gave.
+        /// The output: text, or a value of the tool.
         output: Value,
         /// The tool failed.
         is_error: bool,
-        /// How long it took.
+        /// Its duration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
         /// The output is markdown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         render_output_as_markdown: Option<bool>,
     },
-    /// Something the system says.
+    /// A system message.
     System {
         /// Its name.
         id: BlockId,
         /// When it was said.
         timestamp: Timestamp,
-        /// What kind of saying it is.
+        /// Its kind.
         subtype: SystemSubtype,
         /// The text.
         message: String,
-        /// More, for programs.
+        /// Data for programs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<Map<String, Value>>,
     },
-    /// Stands for a subagent's thread in the conversation that called it.
+    /// Represents a subagent's thread in the conversation that called it.
     Subagent {
         /// Its name.
         id: BlockId,
@@ -110,15 +110,15 @@ pub enum Block {
         name: Option<String>,
         /// The task it was given.
         input: Value,
-        /// How far it is.
+        /// Its status.
         status: BlockStatus,
-        /// What it reported.
+        /// Its report.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
-        /// How long it took.
+        /// Its duration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
-        /// The tool call that made it.
+        /// The tool call that started it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_use_id: Option<String>,
     },
@@ -130,13 +130,13 @@ pub enum Block {
         timestamp: Timestamp,
         /// What happened.
         message: String,
-        /// A stable code, where there is one.
+        /// A stable code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
 }
 
-/// How far a tool call or a subagent is.
+/// The status of a tool call or a subagent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -151,7 +151,7 @@ pub enum BlockStatus {
     Error,
 }
 
-/// What kind of thing the system says.
+/// The kind of a system message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -200,7 +200,7 @@ impl Block {
         }
     }
 
-    /// When it was said, or began.
+    /// When it was sent, or started.
     #[must_use]
     pub fn timestamp(&self) -> Timestamp {
         match self {

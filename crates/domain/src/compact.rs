@@ -1,4 +1,4 @@
-//! What of a log can be dropped when nobody needs it word for word any more.
+//! Compaction of a log: which entries can be dropped.
 
 use std::{collections::HashMap, ops::RangeInclusive};
 

@@ -1,4 +1,4 @@
-//! What a person sends.
+//! Content of messages.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +23,14 @@ pub enum ContentPart {
         /// The text itself.
         text: String,
     },
-    /// A picture, as base64.
+    /// An image, as base64.
     Image {
-        /// Base64 of the picture's bytes.
+        /// The image's bytes as base64.
         image: String,
         /// Its MIME type.
         media_type: String,
     },
-    /// A file of the session, by path (uploaded before, under `user-input/`).
+    /// A file of the session, by path (uploaded earlier, under `user-input/`).
     File {
         /// Path relative to the sandbox's root of uploads.
         file: String,
@@ -75,7 +75,7 @@ impl Content {
         }
     }
 
-    /// Whether there is nothing in it to act on.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         match self {

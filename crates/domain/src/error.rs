@@ -1,4 +1,4 @@
-//! What can go wrong, as a client may see it.
+//! Error codes that clients can receive.
 
 use std::fmt;
 
@@ -33,25 +33,25 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The request is not what the route takes.
+    /// The request is malformed or has invalid fields.
     BadRequest = "BAD_REQUEST", 400;
-    /// No token, or one that is unknown or expired.
+    /// The token is missing, unknown, expired or revoked.
     Unauthorized = "UNAUTHORIZED", 401;
     /// The budget for model calls is spent.
     BudgetExceeded = "BUDGET_EXCEEDED", 402;
-    /// The token may not do this.
+    /// The token does not have permission.
     Forbidden = "FORBIDDEN", 403;
-    /// There is no such thing, or it is not yours to see.
+    /// Not found, or you don't have access.
     NotFound = "NOT_FOUND", 404;
-    /// The route exists, the method does not.
+    /// The route does not support this method.
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405;
-    /// No answer in a form the client accepts.
+    /// No response in a format that the client accepts.
     NotAcceptable = "NOT_ACCEPTABLE", 406;
-    /// The state of the thing does not allow this.
+    /// The current state does not allow this.
     Conflict = "CONFLICT", 409;
-    /// A run is going on.
+    /// A run is in progress.
     RunInProgress = "RUN_IN_PROGRESS", 409;
-    /// Nobody waits for an answer to this approval.
+    /// The approval is no longer pending.
     ApprovalNotPending = "APPROVAL_NOT_PENDING", 409;
     /// The base version is not the latest.
     VersionConflict = "VERSION_CONFLICT", 409;
@@ -59,49 +59,49 @@ codes! {
     SessionElsewhere = "SESSION_ELSEWHERE", 409;
     /// The session has ended.
     SessionEnded = "SESSION_ENDED", 410;
-    /// The recordings that a replay needs are not kept any more.
+    /// The recordings that a replay needs are missing or expired.
     RecordingExpired = "RECORDING_EXPIRED", 410;
-    /// The thing is not as the caller believes.
+    /// The file has changed, or already exists.
     PreconditionFailed = "PRECONDITION_FAILED", 412;
-    /// The body is too large.
+    /// The request body is too large.
     TooLarge = "TOO_LARGE", 413;
-    /// The body is not JSON.
+    /// The body is not declared as JSON.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415;
-    /// The file has no such part.
+    /// The requested range is outside the file.
     RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE", 416;
-    /// The `Host` header names another server.
+    /// The `Host` header does not name this server.
     Misdirected = "MISDIRECTED", 421;
-    /// The same idempotency key came with another body.
+    /// The idempotency key was used with a different body.
     IdempotencyMismatch = "IDEMPOTENCY_MISMATCH", 422;
-    /// Too many messages are waiting.
+    /// The session's queue is full.
     QueueFull = "QUEUE_FULL", 429;
-    /// Something that is kept is missing, or is not what was put there.
+    /// Stored data is missing or corrupted.
     DataDamaged = "DATA_DAMAGED", 500;
-    /// As many messages were sent as the plan allows.
+    /// The plan's message limit is reached.
     MessageLimit = "MESSAGE_LIMIT", 429;
-    /// Something failed on our side; the log has it under the request id.
+    /// Something failed on the server; its log has the cause under the request ID.
     Internal = "INTERNAL", 500;
-    /// The server is draining or not ready yet.
+    /// The server is not ready, or is shutting down.
     Unavailable = "UNAVAILABLE", 503;
-    /// The run took longer than its budget.
+    /// The run exceeded its time budget.
     Timeout = "TIMEOUT", 504;
-    /// The sandbox could not be made, or died.
+    /// The sandbox could not be created, or died.
     SandboxError = "SANDBOX_ERROR", 502;
-    /// The machine cannot give the isolation that is required.
+    /// The machine cannot provide the required isolation.
     IsolationMissing = "ISOLATION_MISSING", 503;
     /// The agent could not be started, or ended without finishing.
     AgentError = "AGENT_ERROR", 502;
-    /// There is no such agent, or it is not installed.
+    /// The agent is unknown or not installed.
     AgentUnknown = "AGENT_UNKNOWN", 400;
-    /// The model's provider answered with an error.
+    /// The model's provider refused the call or failed.
     LlmError = "LLM_ERROR", 502;
-    /// The run was cut because the server stopped.
+    /// The server stopped during the run.
     ServerRestarted = "SERVER_RESTARTED", 503;
     /// The sandbox used up its memory.
     OutOfMemory = "OUT_OF_MEMORY", 507;
     /// The sandbox used up its disk space.
     DiskLimit = "DISK_LIMIT", 507;
-    /// A log reached its limit: that of a run, a session or a project.
+    /// A log reached its size limit: of a run, a session or a project.
     StorageLimit = "STORAGE_LIMIT", 507;
 }
 

@@ -14,9 +14,9 @@ use crate::{
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// Its place in the log: contiguous from 1.
+    /// Its position in the log: contiguous from 1.
     pub seq: Seq,
-    /// Whose log it is.
+    /// The session of the log.
     pub session_id: SessionId,
     /// The run it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,12 +29,12 @@ pub struct Event {
     /// What happened.
     #[serde(flatten)]
     pub body: EventBody,
-    /// Fields that were too long and are kept as blobs; the event carries their first part.
+    /// Long fields that are stored as blobs; the event contains their beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spilled: Vec<Spilled>,
 }
 
-/// What is about to be recorded: an event before it has a number and a time.
+/// An event before it has a number and a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
@@ -49,7 +49,7 @@ pub struct Draft {
     pub body: EventBody,
 }
 
-/// Where a forked session comes from.
+/// The origin of a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -60,7 +60,7 @@ pub struct ForkedFrom {
     pub version: Version,
 }
 
-/// What of a session's own data changed.
+/// Changes of a session's own data.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -68,10 +68,10 @@ pub struct SessionChanges {
     /// Its new name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its new metadata, whole.
+    /// Its complete new metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Its new options, whole.
+    /// Its complete new options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Value>,
     /// Whether queued messages are held, as they are after a person stopped a run. The next run releases them.
@@ -92,7 +92,7 @@ pub enum FileChange {
     Deleted,
 }
 
-/// What is known of a run that went wrong.
+/// Diagnostics of a failed run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -103,13 +103,13 @@ pub struct Diagnostics {
     /// The signal that ended the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// It was killed for its memory limit.
+    /// It was killed because of its memory limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub out_of_memory: bool,
-    /// The last of what it wrote to its error stream.
+    /// The end of its error output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_tail: Option<String>,
-    /// The last lines of its output, whole, as a blob.
+    /// The last lines of its output, as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_lines: Option<BlobHash>,
 }
@@ -127,7 +127,7 @@ pub struct ModelCallStarted {
     pub request_hash: BlobHash,
     /// 1, or more when the same request failed before.
     pub attempt: u32,
-    /// The most tokens that the call can use. It counts as this many if its end is never recorded.
+    /// The maximum number of tokens of the call. It is charged this much if its end is never recorded.
     pub max_tokens: u64,
     /// The cost of these tokens.
     #[serde(rename = "maxCostUSD")]
@@ -142,17 +142,17 @@ pub struct ModelCalled {
     /// The call, as in `model_call_started`. Absent if the call was refused before, and in older logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<ModelCallId>,
-    /// Which model answered.
+    /// The model that answered.
     pub model: String,
     /// BLAKE3 of the request's body.
     pub request_hash: BlobHash,
-    /// HTTP status of the answer. 0 if the server stopped during the call, so that nobody knows how it ended.
+    /// HTTP status of the response. 0 if the server stopped during the call, so that its outcome is unknown.
     pub status: u16,
-    /// From request to the answer's last byte.
+    /// From the request to the last byte of the response.
     pub ms: u64,
-    /// 1, or more when the gateway tried again.
+    /// 1, or more for a retry by the gateway.
     pub attempt: u32,
-    /// What the answer says it used, and an estimate of what it does not say (`estimatedTokens`).
+    /// The usage that the response reports, and an estimate of what it does not report (`estimatedTokens`).
     pub usage: Usage,
     /// Its price.
     #[serde(rename = "costUSD")]
@@ -160,7 +160,7 @@ pub struct ModelCalled {
     /// The whole exchange, as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<BlobHash>,
-    /// How many bytes the recording takes. Absent in logs of the first versions.
+    /// The size of the recording in bytes. Absent in logs of the first versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording_bytes: Option<u64>,
 }
@@ -170,21 +170,21 @@ pub struct ModelCalled {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SubagentStarted {
-    /// The agent's own name for it.
+    /// The agent's own ID for it.
     pub subagent_id: String,
     /// The kind of subagent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The task it was given.
     pub input: Value,
-    /// The tool call that made it.
+    /// The tool call that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// The thread that called it.
     pub parent: ConversationId,
 }
 
-/// What happened. Past tense or noun; the names are the protocol.
+/// What happened. The names are part of the protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -198,7 +198,7 @@ pub enum EventBody {
         name: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         forked_from: Option<ForkedFrom>,
-        /// What its runs are given until an update says otherwise. Absent in logs of the first versions.
+        /// The options of its runs until an update changes them. Absent in logs of the first versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         options: Option<Value>,
     },
@@ -206,11 +206,11 @@ pub enum EventBody {
     SessionUpdated { changes: SessionChanges },
     /// History of its sandbox.
     SessionStatus { runtime: SessionRuntimeState },
-    /// It takes no more messages.
+    /// It accepts no more messages.
     SessionEnded { reason: String },
-    /// A message waits for its turn. A second one for the same run replaces the message.
+    /// A message was queued. A second event for the same run replaces the message.
     RunQueued { content: Content, position: u32 },
-    /// A message is being carried out.
+    /// A run started.
     RunStarted {
         input: Content,
         base_version: Version,
@@ -225,11 +225,11 @@ pub enum EventBody {
     TextDelta { block_id: BlockId, delta: String },
     /// Some fields of a block changed.
     BlockUpdate { block_id: BlockId, updates: Map<String, Value> },
-    /// A block is whole; it may be one that never began.
+    /// A block is complete; it may not have started before.
     BlockComplete { block: Block },
-    /// A block that began is not part of the conversation after all.
+    /// A started block was discarded.
     BlockDiscarded { block_id: BlockId, reason: String },
-    /// What was spent so far.
+    /// The usage so far.
     MetadataUpdate {
         usage: Usage,
         #[serde(rename = "costUSD")]
@@ -243,7 +243,7 @@ pub enum EventBody {
     ModelCallStarted(ModelCallStarted),
     /// A model answered.
     ModelCalled(ModelCalled),
-    /// A model call failed and the agent tries again.
+    /// A model call failed and is retried.
     Retrying {
         attempt: u32,
         reason: String,
@@ -252,24 +252,24 @@ pub enum EventBody {
     },
     /// A person is asked.
     ApprovalRequested(ApprovalRequest),
-    /// It was answered, or nobody waits for the answer any more.
+    /// A request was answered, or expired.
     ApprovalResolved(ApprovalResolution),
-    /// A rule that an answer granted counts no more.
+    /// A granted rule was withdrawn.
     ApprovalRuleWithdrawn { approval_id: ApprovalId, by: String },
-    /// Something in the sandbox wanted to reach a host.
+    /// A program in the sandbox tried to reach a host.
     EgressDecided { host: String, port: u16, allowed: bool, rule: String },
     /// A limit was reached. Reported once for each run.
     LimitReached {
         /// The configuration key of the limit.
         limit: String,
-        /// What it holds for: `run`, `session` or `project`.
+        /// Its scope: `run`, `session` or `project`.
         scope: String,
         used: u64,
         allowed: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resets_at: Option<Timestamp>,
     },
-    /// The agent replaced what it remembers by something shorter.
+    /// The agent compacted its context.
     ContextCompacted {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
@@ -289,7 +289,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// A file of the workspace changed, or one of another volume by hand. Never its content.
+    /// A file of the workspace changed, or a person changed one of another volume. Never contains the content.
     FileChanged {
         path: String,
         change: FileChange,
@@ -298,21 +298,21 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hash: Option<BlobHash>,
     },
-    /// There is a new thing worth showing.
+    /// A new artifact.
     ArtifactCreated { artifact: Artifact },
-    /// It is another than before.
+    /// An artifact changed.
     ArtifactUpdated { artifact: Artifact, changes: Vec<ArtifactChange> },
     /// It is gone.
     ArtifactDeleted { artifact: Artifact },
-    /// Something in the sandbox listens.
+    /// A program in the sandbox listens on a port.
     PortOpened {
         port: u16,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         preview_url: Option<String>,
     },
-    /// Nothing listens there any more.
+    /// The port was closed.
     PortClosed { port: u16 },
-    /// The message was carried out.
+    /// The run completed.
     RunCompleted {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<Version>,
@@ -322,7 +322,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
     },
-    /// The message was not carried out.
+    /// The run failed.
     RunFailed {
         code: ErrorCode,
         message: String,
@@ -333,7 +333,7 @@ pub enum EventBody {
         #[serde(default)]
         diagnostics: Diagnostics,
     },
-    /// Someone stopped it.
+    /// The run was interrupted.
     RunInterrupted {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<Version>,
@@ -344,7 +344,7 @@ pub enum EventBody {
         #[serde(default)]
         diagnostics: Diagnostics,
     },
-    /// Conversation and files together are kept as a version.
+    /// A version of conversation and files was committed.
     VersionCommitted {
         version: Version,
         base: Version,
@@ -356,9 +356,9 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         restored: Option<Version>,
     },
-    /// Stands for entries that were dropped: from the first to this one. `hash` is the BLAKE3 of their bytes.
+    /// Replaces entries that were compacted, from the first to this one. `hash` is the BLAKE3 of their bytes.
     LogCompacted { from: Seq, to: Seq, hash: BlobHash },
-    /// A line of the agent that nobody here understands, kept.
+    /// An unknown line of the agent, unchanged.
     Unrecognized { agent: AgentType, raw: String },
 }
 

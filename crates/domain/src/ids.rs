@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Why a text is not an id.
+/// Why a text is not an ID.
 #[derive(Debug, thiserror::Error)]
 #[error("`{text}` is not a {kind} id")]
 pub struct IdError {
@@ -102,15 +102,15 @@ uuid_id! {
     ApprovalId, "approval"
 }
 uuid_id! {
-    /// A thing worth showing: the same for the same path of the same session.
+    /// An artifact ID: always the same for the same path of the same session.
     ArtifactId, "artifact"
 }
 uuid_id! {
-    /// One conversation with one agent. Immutable; UUIDv7, so that ids sort by creation.
+    /// One conversation with one agent. Immutable; UUIDv7, so that IDs sort by creation.
     SessionId, "session"
 }
 uuid_id! {
-    /// One message carried out.
+    /// A run.
     RunId, "run"
 }
 uuid_id! {
@@ -118,7 +118,7 @@ uuid_id! {
     ModelCallId, "model call"
 }
 uuid_id! {
-    /// A run, or a whole session, carried out once more.
+    /// A replay of a run or of a whole session.
     ReplayId, "replay"
 }
 uuid_id! {
@@ -130,20 +130,20 @@ uuid_id! {
     WorkspaceId, "workspace"
 }
 uuid_id! {
-    /// The public name of a token; says nothing about its secret.
+    /// The public ID of a token; reveals nothing about its secret.
     TokenId, "token"
 }
 
 text_id! {
-    /// A block's name, the same in the live stream and in the parsed transcript.
+    /// A block's ID, the same in the live stream and in the parsed transcript.
     BlockId
 }
 text_id! {
-    /// What an agent is given, by name.
+    /// A profile, by name.
     ProfileId
 }
 text_id! {
-    /// One sandbox of one start; a restart makes a new one.
+    /// A sandbox from one start; a restart creates a new one.
     SandboxId
 }
 text_id! {
@@ -169,11 +169,11 @@ text_id! {
 }
 
 number! {
-    /// A place in a session's log. The first event is 1; 0 is before it.
+    /// A position in a session's log. The first event is 1; 0 is before it.
     Seq
 }
 number! {
-    /// A version of a session. v0 is what it starts with.
+    /// A version of a session. v0 is its initial state.
     Version
 }
 number! {

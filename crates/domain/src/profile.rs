@@ -1,4 +1,4 @@
-//! What an agent is given.
+//! Profiles: the configuration of an agent.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{ProfileId, ProjectId};
 
-/// What an agent is given: instructions, skills, subagents, commands, tools, environment and files.
+/// The configuration of an agent: instructions, skills, subagents, commands, tools, environment and files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -19,25 +19,25 @@ pub struct AgentProfile {
     /// administrators write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<ProjectId>,
-    /// Its name for people.
+    /// Its display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Put before everything else the agent is told.
+    /// Comes before everything else the agent is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// Instructions in the manner of CLAUDE.md.
+    /// Instructions like those of a CLAUDE.md.
     #[serde(default, rename = "agentMDFile", skip_serializing_if = "Option::is_none")]
     pub agent_md_file: Option<String>,
-    /// Things the agent can look up how to do.
+    /// Skills of the agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<Skill>,
     /// Agents it may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subagents: Vec<Subagent>,
-    /// Prompts with a name.
+    /// Slash commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Command>,
     /// Tools it may use; all if absent.
@@ -46,13 +46,14 @@ pub struct AgentProfile {
     /// MCP servers that come with the profile's own files.
     #[serde(default, rename = "bundledMCPs", skip_serializing_if = "Vec::is_empty")]
     pub bundled_mcps: Vec<McpServer>,
-    /// MCP servers elsewhere.
+    /// External MCP servers.
     #[serde(default, rename = "externalMCPs", skip_serializing_if = "Vec::is_empty")]
     pub external_mcps: Vec<McpServer>,
-    /// Environment of the agent. Never a place for secrets: the sandbox can read it.
+    /// Environment of the agent. Not for secrets: programs in the sandbox can read it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment_variables: BTreeMap<String, String>,
-    /// Hosts the agent may reach: `example.com`, `*.example.com`, each perhaps with a port. Nothing else leaves a sandbox.
+    /// Hosts the agent may reach: `example.com`, `*.example.com`, optionally with a port. Nothing else leaves a
+    /// sandbox.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub egress_allow: Vec<String>,
     /// Whether the agent may use tools that the model's provider runs, such as web search. They cost extra.
@@ -61,15 +62,15 @@ pub struct AgentProfile {
     /// Files a new workspace starts with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub default_workspace_files: Vec<WorkspaceTemplateFile>,
-    /// The command to start, for agents that are only a command.
+    /// The command to start, for the agent `acp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
-    /// The model to ask for.
+    /// The model to use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
-/// Something an agent can look up how to do.
+/// A skill: instructions that an agent looks up when it needs them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -93,7 +94,7 @@ pub struct Skill {
     pub pip_dependencies: Vec<String>,
 }
 
-/// An agent that another may call.
+/// An agent that another one can call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -103,10 +104,10 @@ pub struct Subagent {
     /// When to call it.
     #[serde(default)]
     pub description: String,
-    /// What it is told.
+    /// Its prompt.
     #[serde(default)]
     pub prompt: String,
-    /// Which model it uses.
+    /// Its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Tools it may use; all if absent.
@@ -114,7 +115,7 @@ pub struct Subagent {
     pub tools: Option<Vec<String>>,
 }
 
-/// A prompt with a name.
+/// A slash command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -128,14 +129,14 @@ pub struct Command {
     pub prompt: String,
 }
 
-/// An MCP server, in the agent-neutral form.
+/// An MCP server, in an agent-neutral form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct McpServer {
     /// Its name.
     pub name: String,
-    /// How it is reached; each adapter writes it in its agent's format.
+    /// Its connection settings; each adapter writes them in its agent's format.
     #[serde(flatten)]
     pub settings: serde_json::Map<String, Value>,
 }

@@ -1,27 +1,27 @@
-//! What a replay came to.
+//! Reports of replays.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ConversationId, ErrorCode, ReplayId, RunId, SessionId, Timestamp};
 
-/// A run, or all runs of a session, carried out once more with the recorded answers of the model.
+/// A replay of a run, or of all runs of a session, with the recorded model responses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Replay {
     /// Its name.
     pub replay_id: ReplayId,
-    /// What is replayed.
+    /// The replayed session.
     pub session_id: SessionId,
-    /// The run that is; absent if all are.
+    /// The replayed run; absent for the whole session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// How far it is.
+    /// Its status.
     pub status: ReplayStatus,
-    /// What it came to; of all runs together, if all are replayed.
+    /// The result; for all runs together if the whole session is replayed.
     #[serde(flatten)]
     pub outcome: ReplayOutcome,
-    /// Each run by itself, if all are replayed.
+    /// One report per run, if the whole session is replayed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<ReplayedRun>,
     /// When it began.
@@ -31,21 +31,21 @@ pub struct Replay {
     pub ended_at: Option<Timestamp>,
 }
 
-/// One run of a session that is replayed whole.
+/// One run of a replayed session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedRun {
     /// Which.
     pub run_id: RunId,
-    /// How far it is.
+    /// Its status.
     pub status: ReplayStatus,
-    /// What it came to.
+    /// The result.
     #[serde(flatten)]
     pub outcome: ReplayOutcome,
 }
 
-/// How far a replay is.
+/// The status of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -58,57 +58,57 @@ pub enum ReplayStatus {
     Failed,
 }
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayOutcome {
-    /// Whether anything was not as recorded; absent while it is not known.
+    /// Whether anything differed from the recording; absent while unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverged: Option<bool>,
-    /// Where it first was not.
+    /// The first divergence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_divergence: Option<ReplayDivergence>,
-    /// What was different without leading anywhere else: what tools said.
+    /// Differences that did not end the replay: tool output.
     pub differences: Vec<ReplayDifference>,
-    /// Calls to the model: how many were recorded, and how many were made again.
+    /// Model calls: recorded and replayed.
     pub calls: ReplayCount,
     /// Entries of the log.
     pub events: ReplayCount,
     /// Files of the resulting tree.
     pub files: ReplayFiles,
-    /// What a reader should know: that something could not be compared, and why.
+    /// Remarks: what could not be compared, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Why it could not be carried out.
+    /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ReplayProblem>,
 }
 
-/// Where a replay first was not as recorded.
+/// The first divergence of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayDivergence {
-    /// In what way.
+    /// The kind of divergence.
     pub kind: ReplayDivergenceKind,
     /// The run, if the whole session is replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// The thread, where it is known.
+    /// The thread, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<ConversationId>,
-    /// The recorded call to the model, from 1.
+    /// The recorded model call, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<u64>,
     /// For people.
     pub message: String,
-    /// What is different, as a unified diff of what was recorded and what was replayed.
+    /// The difference, as a unified diff of the recording and the replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// In what way a replay was not as recorded.
+/// The kind of a divergence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -131,7 +131,7 @@ pub enum ReplayDivergenceKind {
     Files,
 }
 
-/// Something that was different without leading anywhere else.
+/// A difference that did not end the replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -139,10 +139,10 @@ pub struct ReplayDifference {
     /// The run, if the whole session is replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// The thread, where it is known.
+    /// The thread, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<ConversationId>,
-    /// Pairs it with the tool's call.
+    /// Matches it with the tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// For people.
@@ -151,14 +151,14 @@ pub struct ReplayDifference {
     pub diff: String,
 }
 
-/// How many were compared, and how many of them were equal.
+/// The number of compared items, and how many were equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayCount {
-    /// How many there are on either side.
+    /// The number of items on either side.
     pub compared: u64,
-    /// How many are the same on both.
+    /// The number of equal items.
     pub equal: u64,
 }
 
@@ -167,15 +167,15 @@ pub struct ReplayCount {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayFiles {
-    /// How many there are on either side.
+    /// The number of items on either side.
     pub compared: u64,
-    /// How many have the same content, kind and mode on both.
+    /// The number of files with the same content, kind and mode.
     pub equal: u64,
     /// The paths of the others; at most 100.
     pub different: Vec<String>,
 }
 
-/// Why a replay could not be carried out.
+/// Why a replay failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]

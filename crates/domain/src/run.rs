@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Content, PermissionMode, RunFrom, Version};
 
-/// Where a run stands. Stored with the run's record, and always changed together with the event that says so.
+/// The status of a run. Stored with the run's record, and always changed together with its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -59,7 +59,7 @@ impl RunStatus {
     }
 }
 
-/// What to do with a message that arrives while a run is going on.
+/// What to do with a message that arrives while a run is in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -73,7 +73,7 @@ pub enum WhenBusy {
     Reject,
 }
 
-/// How long a run may take.
+/// The time budget of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -81,38 +81,38 @@ pub struct TimeBudget {
     /// After this many seconds the agent is asked to wrap up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soft_seconds: Option<u64>,
-    /// After this many seconds the run is ended.
+    /// After this many seconds the run is stopped.
     pub hard_seconds: u64,
 }
 
-/// What may be spent. What is spent is known after each model call; a call that could go beyond is refused.
+/// A budget. Usage is known after each model call; a call that could exceed the budget is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
-    /// At most this much money.
+    /// Maximum cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// At most this many tokens, in and out.
+    /// Maximum number of tokens, input and output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }
 
-/// What a caller may set for one run or, as a default, for a session.
+/// Options of a run or, as defaults, of a session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunOptions {
-    /// The model the agent is asked to use.
+    /// The model that the agent should use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long it may take; the server's own budget if absent.
+    /// The time budget; the server's default if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<TimeBudget>,
-    /// Whether the agent must ask before it acts; it need not if absent.
+    /// Whether the agent must ask before it acts; `auto` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<PermissionMode>,
-    /// What the whole session may spend.
+    /// The budget of the whole session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
 }

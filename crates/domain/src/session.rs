@@ -15,10 +15,10 @@ use crate::{
 /// At most this many messages wait in a session.
 pub const QUEUE_LIMIT: usize = 32;
 
-/// What a session's log says about it, as far as the rules need to know.
+/// The state of a session that the rules need, folded from its log.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Session {
-    /// What it is doing.
+    /// Its current phase.
     pub phase: Phase,
     /// Messages that wait, the next one first.
     pub queue: VecDeque<QueuedRun>,
@@ -30,32 +30,32 @@ pub struct Session {
     pub held: bool,
     /// The latest version.
     pub version: Version,
-    /// What there is besides the latest version.
+    /// Uncommitted changes since the latest version.
     pub head: Head,
     /// Blocks that are new since the latest version.
     pub fresh: FreshBlocks,
-    /// What runs spent since the latest version.
+    /// Usage since the latest version.
     pub spent: Usage,
-    /// What people were asked and what nobody acted on yet, oldest first.
+    /// Unsettled requests to people, oldest first.
     pub approvals: Vec<OpenApproval>,
-    /// What people allowed for the rest of the session, oldest first.
+    /// Rules granted for the rest of the session, oldest first.
     pub grants: Vec<Grant>,
     /// What is worth showing of what it made.
     pub artifacts: Artifacts,
 }
 
-/// Something that was asked and not settled.
+/// An unsettled request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenApproval {
     /// The run that asked.
     pub run: Option<RunId>,
-    /// What it asked.
+    /// The request.
     pub request: ApprovalRequest,
     /// The answer, if it came when that run was no longer there to hear it: kept for a run that asks the same.
     pub answer: Option<ApprovalResolution>,
 }
 
-/// What a person allowed for the rest of a session.
+/// A rule that a person granted for the rest of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Grant {
     /// The approval whose answer granted it.
@@ -109,20 +109,20 @@ pub struct QueuedRun {
     pub content: Content,
 }
 
-/// What someone wants of a session.
+/// A command to a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     /// Begin to exist.
     Create {
-        /// The agent it talks to.
+        /// Its agent.
         agent_type: AgentType,
-        /// What the agent is given.
+        /// Its profile.
         profile: ProfileId,
-        /// A name for people.
+        /// A display name.
         name: Option<String>,
         /// The session it was forked from.
         forked_from: Option<ForkedFrom>,
-        /// What its runs are given, unless they say otherwise.
+        /// Default options of its runs.
         options: Option<Value>,
     },
     /// Change its own data.
@@ -133,11 +133,11 @@ pub enum Command {
         run: RunId,
         /// The message.
         content: Content,
-        /// What to do if a run is going on.
+        /// What to do if a run is in progress.
         when_busy: WhenBusy,
         /// The version the sender believes to be the latest.
         base_version: Option<Version>,
-        /// Whether it may begin at once, if nothing else is going on.
+        /// Whether it may start at once, if no run is in progress.
         start: Start,
         /// A name for the session, if it has none yet.
         title: Option<String>,
@@ -157,7 +157,7 @@ pub enum Command {
     Drop {
         /// Which one.
         run: RunId,
-        /// Who wants it.
+        /// Who requested it.
         by: String,
     },
     /// Ask a person, for the run that is going on.
@@ -184,7 +184,7 @@ pub enum Command {
     Refuse {
         /// Which one.
         run: RunId,
-        /// What kind of failure.
+        /// The error code.
         code: ErrorCode,
         /// What happened.
         message: String,
@@ -195,7 +195,7 @@ pub enum Command {
         cause: VersionCause,
         /// What happened to files since the latest one.
         files: FileCounts,
-        /// The older version it is once more.
+        /// The restored version.
         restored: Option<Version>,
     },
     /// Take no more messages; drop those that wait.
@@ -219,7 +219,7 @@ pub enum Start {
 pub enum Outcome {
     /// Well.
     Completed {
-        /// What was spent.
+        /// The usage.
         usage: Usage,
         /// The last thing the agent said.
         summary: Option<String>,
@@ -230,11 +230,11 @@ pub enum Outcome {
         code: ErrorCode,
         /// What happened.
         message: String,
-        /// Whether the next message may go on.
+        /// Whether the next message can continue.
         recoverable: bool,
-        /// What was spent.
+        /// The usage.
         usage: Usage,
-        /// What is known.
+        /// Diagnostics.
         diagnostics: Diagnostics,
     },
     /// Stopped by someone.
@@ -243,14 +243,14 @@ pub enum Outcome {
         by: String,
         /// A person stopped it: queued messages are held.
         holds_queue: bool,
-        /// What was spent.
+        /// The usage.
         usage: Usage,
-        /// What is known.
+        /// Diagnostics.
         diagnostics: Diagnostics,
     },
 }
 
-/// Why a command is not carried out.
+/// Why a command is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// It exists already, or not yet.
@@ -274,7 +274,7 @@ pub enum Rejection {
     /// The run that ended is not the one that is going on.
     #[error("run `{0}` is not in progress")]
     NotRunning(RunId),
-    /// Nobody waits for an answer to it.
+    /// The approval is no longer pending.
     #[error("approval `{0}` is not pending")]
     NotPending(ApprovalId),
     /// The answer is not one of those that were offered.
@@ -441,7 +441,7 @@ impl Session {
         self
     }
 
-    /// The run that is going on.
+    /// The active run.
     #[must_use]
     pub fn running(&self) -> Option<RunId> {
         match self.phase {

@@ -8,17 +8,17 @@ use crate::{BlobHash, Event};
 /// No event is longer than this.
 pub const MAX_EVENT_BYTES: usize = 256 * 1024;
 
-/// How much of a spilled field stays in the event.
+/// Length of a spilled field's beginning that stays in the event.
 pub const INLINE_PART: usize = 16 * 1024;
 
-/// A field that was cut, and where the whole of it is.
+/// A long field that is stored as a blob.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Spilled {
     /// JSON pointer of the field inside the event.
     pub pointer: String,
-    /// Bytes of the whole text.
+    /// The size of the full text in bytes.
     pub size_bytes: u64,
     /// The blob that holds it.
     pub blob: BlobHash,

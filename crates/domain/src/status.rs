@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::SandboxId;
 
-/// Whether a session is in memory, and what its sandbox does.
+/// Whether a session is loaded, and the state of its sandbox.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -23,21 +23,21 @@ pub struct SessionRuntimeState {
 pub struct SandboxState {
     /// Which one.
     pub sandbox_id: SandboxId,
-    /// Its condition.
+    /// Its status.
     pub status: SandboxStatus,
     /// How often it was restarted because it was unhealthy.
     pub restart_count: u32,
-    /// When it last answered, in milliseconds since 1970.
+    /// When it last responded, in milliseconds since 1970.
     pub last_health_check: i64,
-    /// What is going on, for people.
+    /// A status message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// The isolation it really got.
+    /// Its actual isolation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Value>,
 }
 
-/// Condition of a sandbox.
+/// The status of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]

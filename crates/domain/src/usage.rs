@@ -1,4 +1,4 @@
-//! What was spent.
+//! Usage: tokens and money.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
-    /// Tokens read by the model, without those that came from a cache.
+    /// Input tokens, without cached ones.
     pub input_tokens: u64,
-    /// Tokens written by the model.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Input tokens that a provider's cache answered.
+    /// Input tokens read from a provider's cache.
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_read_tokens: u64,
     /// Input tokens written into a provider's cache.
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
-    /// Output tokens spent on thinking, where the provider tells.
+    /// Output tokens spent on thinking, if the provider reports them.
     #[serde(skip_serializing_if = "is_zero")]
     pub thinking_tokens: u64,
-    /// Estimated tokens of calls whose provider did not report all that they used. Part of the total and of no other field.
+    /// Estimated tokens of calls whose provider did not report everything. Part of the total and of no other field.
     #[serde(skip_serializing_if = "is_zero")]
     pub estimated_tokens: u64,
     /// All of the above that are billed: input, output, cache, and estimated tokens.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a version was made.
+/// Why a version was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -23,7 +23,7 @@ pub enum VersionCause {
     Manual,
     /// An older version, once more.
     Restore,
-    /// What an agent left elsewhere.
+    /// An imported transcript or archive.
     Import,
     /// A version of another session.
     Fork,
@@ -73,15 +73,15 @@ impl std::fmt::Display for VersionCause {
     }
 }
 
-/// How many files are different from those of the base.
+/// The number of files that differ from the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FileCounts {
-    /// New ones.
+    /// New files.
     #[serde(default)]
     pub added: u64,
-    /// Other content, mode or kind.
+    /// Changed content, mode or kind.
     #[serde(default)]
     pub changed: u64,
     /// Gone.
@@ -89,7 +89,7 @@ pub struct FileCounts {
     pub removed: u64,
 }
 
-/// Where the next run begins when an earlier one left something that is in no version.
+/// Where the next run starts if an earlier one left uncommitted changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -101,7 +101,7 @@ pub enum RunFrom {
     Version,
 }
 
-/// How what a session has now differs from its latest version.
+/// How a session's current state differs from its latest version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Head {
     /// Not at all.

@@ -22,7 +22,7 @@ pub const THREADS: &str = "threads";
 pub struct ViewState {
     /// The session's state.
     pub session: Session,
-    /// How often the session went back.
+    /// Number of restores.
     pub returns: Returns,
     /// The recordings of its model calls.
     pub recorded: RecordedCalls,
@@ -34,7 +34,7 @@ pub struct ViewState {
 /// How often what the agent remembers became something else than what was said last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Returns {
-    /// How often.
+    /// The count.
     pub count: u32,
     /// The entry that did it last.
     pub last: Seq,
@@ -49,11 +49,11 @@ pub struct Item {
     pub place: Option<Seq>,
     /// The first entry that ever named it.
     pub first: Seq,
-    /// What it is; `None` if it was discarded.
+    /// Its content; `None` if it was discarded.
     pub body: Option<ItemBody>,
 }
 
-/// What an item is.
+/// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ItemBody {

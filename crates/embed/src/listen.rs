@@ -30,10 +30,10 @@ pub(crate) fn reachable(mut address: SocketAddr) -> SocketAddr {
 fn refused(wanted: SocketAddr, error: &io::Error) -> Advised {
     let hint = match error.kind() {
         io::ErrorKind::AddrInUse => {
-            "another program listens there; take another port with `--listen`, such as 127.0.0.1:0"
+            "another program uses this port; stop it, or choose another port with `--listen`, such as 127.0.0.1:0"
         }
-        io::ErrorKind::PermissionDenied => "ports below 1024 are for root; take another with `--listen`",
-        _ => "see that the address is one of this machine's",
+        io::ErrorKind::PermissionDenied => "ports below 1024 need root; choose another with `--listen`",
+        _ => "check that the address belongs to this machine",
     };
     Advised::new(format!("failed to listen on {wanted}: {error}"), hint)
 }

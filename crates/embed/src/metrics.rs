@@ -13,7 +13,7 @@ const UPKEEP: Duration = Duration::from_secs(5);
 /// Takes up all figures of this process from now on.
 pub(crate) fn record(tasks: &Tasks) -> Result<RenderMetrics> {
     let figures =
-        PrometheusBuilder::new().install_recorder().context("failed to install the recorder of figures")?;
+        PrometheusBuilder::new().install_recorder().context("failed to install the metrics recorder")?;
     let kept = figures.clone();
     tasks.spawn(TaskKind::Housekeeping, async move {
         loop {

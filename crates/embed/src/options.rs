@@ -35,7 +35,8 @@ pub(crate) fn storage(config: &Config) -> Result<Option<Storage>> {
         .keys
         .as_ref()
         .map(|(id, key)| S3Keys { access_key_id: id.clone(), secret_access_key: key.expose().to_owned() });
-    let storage = Storage::from_url(&blobs.url, keys).context("`storage.blobs_url` names no storage")?;
+    let storage =
+        Storage::from_url(&blobs.url, keys).context("`storage.blobs_url` is not a valid storage URL")?;
     Ok(Some(storage))
 }
 

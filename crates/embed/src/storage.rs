@@ -18,10 +18,10 @@ pub(crate) async fn claim(store: &Store, blobs: &Arc<dyn ObjectStore>, env: &Env
         StorageError::Other { expected, found } => {
             let found = found.map_or_else(|| "has no id".to_owned(), |found| format!("has the id `{found}`"));
             let message = format!(
-                "the blob storage {place} is not the one of this database: it {found}, and the database belongs with `{expected}`"
+                "the blob storage {place} does not belong to this database: it {found}, but the database expects `{expected}`"
             );
             let hint = format!(
-                "servers on one database share one blob storage: give each the same `storage.blobs_url` (or \
+                "servers on one database must share one blob storage: give each the same `storage.blobs_url` (or \
                  WARREN_STORAGE_BLOBS_URL); if this storage is the right one, moved or restored, write `{expected}` into \
                  its object `blobs/storage-id`"
             );

@@ -85,7 +85,7 @@ pub enum Denied {
     #[error("only an administrator's token may set `providerTools`")]
     ProviderTools,
     /// Only operators may.
-    #[error("only an operator's token may change what the whole server shares")]
+    #[error("only an operator's token may change what all partitions share")]
     NotOperator,
 }
 

@@ -52,10 +52,10 @@ pub enum RequestError {
     #[error("the sign-in code is unknown, used or expired")]
     SignInCode,
     /// There is no randomness for a secret.
-    #[error("failed to make a secret")]
+    #[error("failed to generate a secret")]
     Randomness(#[source] RandomError),
     /// The records cannot be read or written now.
-    #[error("failed to reach the gateway's records")]
+    #[error("failed to access the gateway's records")]
     Backend(#[source] ReadError),
 }
 
@@ -79,7 +79,7 @@ impl RequestError {
             RequestError::Invalid { hint, .. } => Some(hint),
             RequestError::Scope(_) => Some("use `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`"),
             RequestError::SignInCode => {
-                Some("links work once, for five minutes; `warren open` makes a new one")
+                Some("links work once, within five minutes; `warren open` creates a new one")
             }
             RequestError::Denied(denied) => denied.hint(),
             RequestError::NotFound { .. }

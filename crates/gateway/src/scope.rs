@@ -29,7 +29,7 @@ pub enum ScopeError {
     #[error("`{0}` is not a scope")]
     Unknown(String),
     /// It will mean something: only the server gives such tokens, to sessions.
-    #[error("scopes that begin with `session:` cannot be given by hand")]
+    #[error("`session:` scopes cannot be assigned manually")]
     Reserved,
 }
 

@@ -87,19 +87,19 @@ impl Gateway {
     ) -> Result<(Secret, Token), RequestError> {
         if new.name.trim().is_empty() || new.name.len() > 200 || new.name.contains('\0') {
             return Err(RequestError::Invalid {
-                message: "a token's name has 1 to 200 bytes, and none of them is NUL".to_owned(),
+                message: "a token's name must have 1 to 200 bytes and no NUL".to_owned(),
                 hint: "name it after its user, so that you know later which one to revoke",
             });
         }
         if new.owner.as_ref().is_some_and(|owner| owner.contains('\0')) {
             return Err(RequestError::Invalid {
-                message: "`owner` must not have NUL in it".to_owned(),
+                message: "`owner` must not contain NUL".to_owned(),
                 hint: "name the person or service whose token it is",
             });
         }
         if new.name == OWNER || new.name.starts_with(&format!("{OWNER}@")) {
             return Err(RequestError::Invalid {
-                message: format!("the name `{}` is the server's own", new.name),
+                message: format!("the name `{}` is reserved for the server", new.name),
                 hint: "name it after its user, so that you know later which one to revoke",
             });
         }

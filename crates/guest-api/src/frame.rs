@@ -46,13 +46,13 @@ pub enum Frame {
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// The stream broke.
-    #[error("failed to move a frame")]
+    #[error("failed to send or receive a frame")]
     Io(#[source] io::Error),
     /// The stream ended within a frame, or where another was due.
     #[error("the stream ended too early")]
     Cut,
     /// The peer does not speak this protocol.
-    #[error("a frame of kind {kind} and {len} bytes makes no sense")]
+    #[error("a frame of kind {kind} and {len} bytes is invalid")]
     Malformed {
         /// Its first byte.
         kind: u8,
@@ -63,7 +63,7 @@ pub enum FrameError {
     #[error("failed to convert a reply")]
     Json(#[source] serde_json::Error),
     /// Another frame was due here.
-    #[error("a frame came that was not due")]
+    #[error("received an unexpected frame")]
     Unexpected,
 }
 

@@ -27,9 +27,9 @@ enum StartError {
     Args(#[source] ArgsError),
     #[error("failed to prepare the process")]
     Process(#[source] io::Error),
-    #[error("failed to take over a descriptor of a cgroup")]
+    #[error("failed to take over a cgroup descriptor")]
     Cgroup(#[source] io::Error),
-    #[error("failed to make Landlock rules")]
+    #[error("failed to create Landlock rules")]
     Confine(#[source] landlock::RulesetError),
     #[error("failed to start to serve")]
     Serve(#[source] io::Error),

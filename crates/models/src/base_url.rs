@@ -24,7 +24,7 @@ impl BaseUrlError {
     pub fn hint(&self) -> &'static str {
         match self {
             BaseUrlError::NotOne => "write it as `https://host` or `https://host/path`, without `?` and `#`",
-            BaseUrlError::Credentials => "give the key as a key",
+            BaseUrlError::Credentials => "set the key separately",
             BaseUrlError::PlainHttp => {
                 "use `https://`, or set `models.allow_http_base_url = true` in `warren.toml` if the network is yours alone"
             }

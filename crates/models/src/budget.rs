@@ -69,7 +69,7 @@ pub enum Unaffordable {
     Spent(Shortage),
     /// What is left is set aside for calls in flight.
     #[error(
-        "what is left of the budget for model calls is set aside for calls in flight\nhint: try again when they have ended"
+        "the rest of the budget for model calls is reserved for calls in flight\nhint: try again when they have ended"
     )]
     Held,
     /// There is a budget in dollars, and the price table does not know the model.

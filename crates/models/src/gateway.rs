@@ -333,21 +333,19 @@ impl Upstreams {
 fn check_granted(caller: &dyn Caller, features: &[Feature]) -> Result<(), Refusal> {
     let Some(missing) = features.iter().find(|feature| !caller.granted(**feature)) else { return Ok(()) };
     let what = match missing {
-        Feature::ServerTools => {
-            "tools that the provider carries out, such as web search or code execution, are"
-        }
+        Feature::ServerTools => "tools that the provider runs, such as web search or code execution, are",
         Feature::RemoteMcp => "MCP servers that the provider connects to are",
         Feature::Containers => "containers and skills at the provider are",
-        Feature::UrlSources => "images and documents that the provider gets by URL are",
+        Feature::UrlSources => "images and documents that the provider fetches by URL are",
         Feature::StoredFiles => "files stored at the provider are",
-        Feature::StoredState => "answers and conversations that the provider keeps are",
+        Feature::StoredState => "answers and conversations that the provider stores are",
         Feature::DearerService => {
             "services that cost more than the standard one, such as priority or fast mode, are"
         }
     };
     let hint = match missing {
         Feature::ServerTools => {
-            "\nhint: an administrator can grant them by `providerTools` of the profile, or by `models.provider_tools`"
+            "\nhint: an administrator can grant them with `providerTools` of the profile, or with `models.provider_tools`"
         }
         _ => "",
     };
@@ -363,7 +361,7 @@ fn unreadable(error: BodyError, limit: usize) -> Refusal {
             Refusal::new(RefusalKind::Overloaded, "too many large calls are in flight; try again later")
         }
         BodyError::TooSlow => Refusal::new(RefusalKind::Slow, "the request did not arrive in time"),
-        BodyError::Broken => Refusal::new(RefusalKind::BrokenOff, "the request broke off"),
+        BodyError::Broken => Refusal::new(RefusalKind::BrokenOff, "the request was interrupted"),
     }
 }
 

@@ -91,7 +91,7 @@ async fn page(provider: &Provider, format: Format, query: Option<&str>) -> Resul
     }
     let answer = serde_json::from_slice(&body)
         .map_err(|_| OfferError::WrongUrl("the answer is not JSON".to_owned()))?;
-    read(format, &answer).ok_or_else(|| OfferError::WrongUrl("the answer is no list of models".to_owned()))
+    read(format, &answer).ok_or_else(|| OfferError::WrongUrl("the answer is not a list of models".to_owned()))
 }
 
 fn check_status(format: Format, status: StatusCode) -> Result<(), OfferError> {
@@ -104,7 +104,7 @@ fn check_status(format: Format, status: StatusCode) -> Result<(), OfferError> {
             Err(OfferError::WrongUrl(format!("HTTP {}", status.as_u16())))
         }
         status if status.is_redirection() => {
-            Err(OfferError::WrongUrl("it redirects elsewhere, which is not followed".to_owned()))
+            Err(OfferError::WrongUrl("it redirects elsewhere, and redirects are not followed".to_owned()))
         }
         status => Err(OfferError::Failed(status.as_u16())),
     }
@@ -114,8 +114,8 @@ fn unreachable(error: &reqwest::Error) -> OfferError {
     tracing::debug!(error = error as &dyn std::error::Error, "a provider did not list its models");
     OfferError::Unreachable(match error {
         error if error.is_timeout() => "it did not answer in time",
-        error if error.is_connect() => "no connection could be made",
-        _ => "the connection broke",
+        error if error.is_connect() => "the connection failed",
+        _ => "the connection was lost",
     })
 }
 

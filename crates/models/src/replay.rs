@@ -78,7 +78,7 @@ pub(crate) struct Played {
 
 /// A recorded answer breaks off here, as it did when it was recorded.
 #[derive(Debug, thiserror::Error)]
-#[error("the recorded answer broke off here")]
+#[error("the recorded response ends here")]
 struct BrokeOff;
 
 impl Playback {

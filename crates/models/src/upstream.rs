@@ -54,11 +54,11 @@ pub enum SetupError {
     },
     /// The address carries a user or password, which would be shown wherever the address is.
     #[error(
-        "the address of the model provider contains a user name or password\nhint: give the key as a key"
+        "the address of the model provider contains a user name or password\nhint: set the key separately"
     )]
     Credentials,
     /// The key cannot be sent.
-    #[error("the key for `{host}` is empty or has characters that no header can carry")]
+    #[error("the key for `{host}` is empty or has characters that are not allowed in a header")]
     Key {
         /// Whose key.
         host: String,
@@ -181,7 +181,7 @@ impl Provider {
             Refusal::new(RefusalKind::Unreachable, "the model's provider cannot be reached")
         })?;
         if response.status().is_redirection() {
-            let message = "the model's provider redirects elsewhere, which is not followed";
+            let message = "the model's provider redirects elsewhere, and redirects are not followed";
             return Err(Refusal::new(RefusalKind::Unreachable, message));
         }
         if is_encoded(response.headers()) {

@@ -114,7 +114,7 @@ pub enum InstallError {
         problem: &'static str,
     },
     /// No hash of the package is known, so it cannot be verified.
-    #[error("no hash of `{package}` was shipped with this Warren")]
+    #[error("this release of Warren has no hash for `{package}`")]
     Unpinned {
         /// The package and its version.
         package: String,
@@ -183,13 +183,13 @@ impl InstallError {
             InstallError::NotFound { .. }
             | InstallError::Document { .. }
             | InstallError::Dependency { .. } => {
-                Some("see that `agents.registry` names an npm registry that has the public packages")
+                Some("check that `agents.registry` names an npm registry with the public packages")
             }
             InstallError::Registry { .. } => {
-                Some("see that this machine reaches the registry that `agents.registry` names, and try again")
+                Some("check that this machine can reach the registry in `agents.registry`, and retry")
             }
             InstallError::Integrity { .. } => Some(
-                "try again; if it stays so, do not trust the registry that `agents.registry` names: it serves another \
+                "retry; if it persists, do not trust the registry in `agents.registry`: it serves another \
                  package than the one that was pinned",
             ),
             InstallError::Address { .. } => Some(
@@ -197,12 +197,14 @@ impl InstallError {
                  `agents.allow_http_registry = true`: packages are verified by their hashes all the same",
             ),
             InstallError::Lock { .. } | InstallError::Unpinned { .. } => Some(
-                "this Warren was built wrongly: get another build, or run `cargo xtask lock-agents` and build it",
+                "this build of Warren is broken: use another build, or run `cargo xtask lock-agents` and build it",
             ),
             InstallError::Python { .. } => Some(
-                "see that `python3 -m pip` works and reaches its index, or leave it out with `--no-python`",
+                "check that `python3 -m pip` works and can reach its index, or leave it out with `--no-python`",
             ),
-            InstallError::Write { .. } => Some("see that there is room, and that the directory is writable"),
+            InstallError::Write { .. } => {
+                Some("check that there is free space, and that the directory is writable")
+            }
             InstallError::Local { .. }
             | InstallError::Platform { .. }
             | InstallError::Package { .. }

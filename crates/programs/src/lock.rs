@@ -214,7 +214,7 @@ mod tests {
         let error = Lock::of(&agent).expect_err("refused");
         assert_eq!(
             error.to_string(),
-            format!("no hash of `{}@0.0.1` was shipped with this Warren", agent.package)
+            format!("this release of Warren has no hash for `{}@0.0.1`", agent.package)
         );
     }
 

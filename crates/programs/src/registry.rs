@@ -20,7 +20,7 @@ const ANY: &str = "*/*";
 /// Where descriptions say that tarballs are, whatever registry they were copied to.
 const PUBLIC: &str = "https://registry.npmjs.org";
 
-const PLAIN_HTTP: &str = "it is plain HTTP, which anybody on the way can change";
+const PLAIN_HTTP: &str = "it uses plain HTTP, which anyone on the network can modify";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Between two pieces of an answer.
@@ -315,7 +315,7 @@ mod tests {
             Registry::new("http://me:hidden@npm.example.org/x", Plain::LoopbackOnly).err().expect("refused");
         assert_eq!(
             error.to_string(),
-            "the registry `http://npm.example.org` is refused: it is plain HTTP, which anybody on the way can change"
+            "the registry `http://npm.example.org` is refused: it uses plain HTTP, which anyone on the network can modify"
         );
         assert!(error.hint().is_some_and(|hint| hint.contains("agents.allow_http_registry")), "{error:?}");
     }

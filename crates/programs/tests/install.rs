@@ -254,7 +254,7 @@ async fn version_without_a_shipped_hash_is_refused_before_anything_is_asked() {
     let registry = registry().await;
     let newer: &'static [Agent] = vec![Agent { version: "1.0.1", ..agents()[0] }].leak();
     let error = refused_of(&registry, newer).await;
-    assert_eq!(error.to_string(), "no hash of `@scope/native@1.0.1` was shipped with this Warren");
+    assert_eq!(error.to_string(), "this release of Warren has no hash for `@scope/native@1.0.1`");
     assert_eq!(registry.n_requests(), 0);
 }
 

@@ -126,7 +126,7 @@ impl KnowledgeDirectory {
             root => root.map_err(|error| failed("open the directory", error))?,
         };
         if path.as_str() == index::NAME && index::is_ours(&self.root) {
-            return Err(invalid(ErrorCode::Conflict, format!("`{path}` is made from the other files")));
+            return Err(invalid(ErrorCode::Conflict, format!("`{path}` is generated from the other files")));
         }
         let found = Still::new(&self.root).stat(path.as_str()).map_err(|error| unusable(path, &error))?;
         let parent = Still::new(&self.root).directory(path.parent().unwrap_or_default());
@@ -177,13 +177,13 @@ impl KnowledgeDirectory {
         let is_replaced = |file: &&FileEntry| staged.iter().any(|new| new.path.as_str() == file.path);
         let stays: Vec<_> = there.files.iter().filter(|file| !is_replaced(file)).collect();
         if there.is_truncated || stays.len() + staged.len() > MAX_FILES {
-            return Err(too_large(format!("a project's knowledge has at most {MAX_FILES} files")));
+            return Err(too_large(format!("a project's knowledge is limited to {MAX_FILES} files")));
         }
         let stay: u64 = stays.iter().map(|file| file.size_bytes).sum();
         let come: u64 = staged.iter().map(|file| file.size_bytes).sum();
         if stay.saturating_add(come) > max_bytes {
             return Err(too_large(format!(
-                "a project's knowledge has at most {max_bytes} bytes; {stay} are there, and {come} would come"
+                "a project's knowledge is limited to {max_bytes} bytes: it has {stay}, and the upload would add {come}"
             )));
         }
         Ok(())
@@ -193,7 +193,7 @@ impl KnowledgeDirectory {
     fn check_place(&self, path: &KnowledgePath) -> Result<(), SessionError> {
         match Still::new(&self.root).stat(path.as_str()) {
             Ok(found) if found.kind == FileKind::File => Ok(()),
-            Ok(_) => Err(invalid(ErrorCode::Conflict, format!("`{path}` is there, and is no file"))),
+            Ok(_) => Err(invalid(ErrorCode::Conflict, format!("`{path}` exists and is not a file"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(unusable(path, &error)),
         }
@@ -254,7 +254,7 @@ pub(crate) fn too_large(message: String) -> SessionError {
     SessionError::Invalid {
         code: ErrorCode::TooLarge,
         message,
-        hint: Some("remove what is not needed, or raise `knowledge.max_bytes`".to_owned()),
+        hint: Some("delete files, or raise `knowledge.max_bytes`".to_owned()),
     }
 }
 
@@ -265,7 +265,7 @@ fn invalid(code: ErrorCode, message: String) -> SessionError {
 pub(crate) fn failed(doing: &'static str, error: io::Error) -> SessionError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            invalid(ErrorCode::DiskLimit, "there is no room for it".to_owned())
+            invalid(ErrorCode::DiskLimit, "there is no space left".to_owned())
         }
         _ => SessionError::internal(doing, error),
     }
@@ -274,8 +274,10 @@ pub(crate) fn failed(doing: &'static str, error: io::Error) -> SessionError {
 fn unusable(path: &KnowledgePath, error: &io::Error) -> SessionError {
     let message = match Errno::from_io_error(error) {
         Some(Errno::NOENT) => return SessionError::not_found("file", path),
-        Some(Errno::XDEV | Errno::LOOP) => format!("`{path}` leads through a symbolic link, or out"),
-        Some(Errno::NOTDIR) => format!("`{path}` leads through something that is no directory"),
+        Some(Errno::XDEV | Errno::LOOP) => {
+            format!("`{path}` leads through a symbolic link or out of the directory")
+        }
+        Some(Errno::NOTDIR) => format!("a parent of `{path}` is not a directory"),
         _ => return SessionError::internal("look at the files", io::Error::from(error.kind())),
     };
     invalid(ErrorCode::BadRequest, message)

@@ -56,16 +56,16 @@ pub(crate) enum RecordError {
     #[error(transparent)]
     Rejected(#[from] Rejection),
     /// The store refused or failed.
-    #[error("failed to record what happened")]
+    #[error("failed to write to the session's log")]
     Commit(#[source] CommitError),
     /// Something beside the log was not written.
-    #[error("failed to write what belongs to the session")]
+    #[error("failed to write session data")]
     Write(#[source] WriteError),
     /// Another server has taken the session over.
     #[error("another server has taken the session over")]
     Lost,
     /// A blob that an entry needs could not be kept.
-    #[error("failed to keep a long field")]
+    #[error("failed to store a long field")]
     Blob(#[source] ReadError),
     /// An event could not be written as JSON.
     #[error("failed to serialise an event")]
@@ -74,7 +74,7 @@ pub(crate) enum RecordError {
     #[error("failed to read the log")]
     Read(#[source] ReadError),
     /// The temporary file of a past could not be read.
-    #[error("failed to read the past that the session begins with")]
+    #[error("failed to read the session's initial history")]
     Spool(#[source] std::io::Error),
     /// The session's view was moved again and again while it was read.
     #[error("the view of session `{0}` changed every time it was read")]

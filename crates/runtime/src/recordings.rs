@@ -40,7 +40,7 @@ pub(crate) enum StoreError {
     #[error("failed to pack the recording")]
     Pack(#[source] io::Error),
     /// It takes more than there is room for.
-    #[error("the recording takes {bytes} bytes, more than its limit leaves")]
+    #[error("the recording takes {bytes} bytes, more than the remaining limit")]
     NoRoom {
         /// How much it takes.
         bytes: u64,

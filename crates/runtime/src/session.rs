@@ -93,7 +93,7 @@ pub(crate) struct SessionTask {
     outputs: KnownOutputs,
     ports: Ports,
     run: Option<ActiveRun>,
-    /// What waits for a sandbox, or for its turn.
+    /// Operations that wait for a sandbox or for their turn.
     errands: VecDeque<Errand>,
     /// Someone wants the session to go; it goes when the run has ended.
     leaving: Option<(Leave, Vec<Reply<()>>)>,

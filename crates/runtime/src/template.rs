@@ -79,11 +79,11 @@ impl TemplateError {
     pub fn hint(&self) -> &'static str {
         match self {
             TemplateError::TooLarge { .. } => {
-                "every new session begins with a copy of it: keep dependencies and data elsewhere"
+                "every new session starts with a copy of it: keep dependencies and data elsewhere"
             }
             TemplateError::Name { .. } => "rename it",
             TemplateError::Read { .. } => {
-                "see that `storage.outputs_template_path` names a directory that the server can read"
+                "check that `storage.outputs_template_path` names a directory that the server can read"
             }
         }
     }

@@ -71,7 +71,7 @@ impl UnpackError {
         if error.kind() == io::ErrorKind::FileTooLarge {
             return Self::TooLarge(error.to_string());
         }
-        let hint = "send a tar, a tar compressed by gzip, or a zip, whole";
+        let hint = "send a complete tar, tar.gz or zip";
         Self::Archive { message: format!("the archive is damaged: {error}"), hint: Some(hint) }
     }
 }
@@ -113,8 +113,8 @@ fn format(head: &[u8]) -> Result<Format, UnpackError> {
         return Ok(Format::Tar);
     }
     Err(UnpackError::Archive {
-        message: "the body is neither a tar, nor a tar compressed by gzip, nor a zip".to_owned(),
-        hint: Some("send what `tar -cz -C DIRECTORY .` or `zip -r` makes"),
+        message: "the body is not a tar, tar.gz or zip".to_owned(),
+        hint: Some("send the output of `tar -cz -C DIRECTORY .` or `zip -r`"),
     })
 }
 

@@ -81,7 +81,7 @@ impl Options {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The directory cannot hold the guest's program.
-    #[error("failed to write the files every sandbox shares into `{directory}`")]
+    #[error("failed to write the shared sandbox files to `{directory}`")]
     Directory {
         /// The directory of [`Options`].
         directory: PathBuf,

@@ -23,7 +23,7 @@ const WAITING: usize = 8;
 /// The compressed bytes that go out at a time.
 const PIECE: usize = 64 * 1024;
 
-/// What tar's records are padded to.
+/// Size to which tar records are padded.
 const RECORD: u64 = 512;
 
 /// Names what could not be read, last in the archive.

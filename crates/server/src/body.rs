@@ -31,7 +31,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Resul
     match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Ok(Err(_)) => Err(Failure::bad_request("the body broke off")),
+        Ok(Err(_)) => Err(Failure::bad_request("the request body was interrupted")),
         Err(_) => {
             Err(Failure::bad_request(format!("the body did not arrive within {} s", PATIENCE.as_secs())))
         }
@@ -49,7 +49,9 @@ pub(crate) fn stream(headers: &HeaderMap, body: Body, limit: usize) -> Result<By
             let broken = |what: String| io::Error::new(io::ErrorKind::UnexpectedEof, what);
             let next = tokio::time::timeout(PATIENCE, pieces.next()).await;
             let next = next.map_err(|_| broken(format!("nothing came for {} s", PATIENCE.as_secs())))?;
-            let Some(piece) = next.transpose().map_err(|_| broken("the body broke off".to_owned()))? else {
+            let Some(piece) =
+                next.transpose().map_err(|_| broken("the request body was interrupted".to_owned()))?
+            else {
                 return Ok(None);
             };
             let length = before + piece.len();

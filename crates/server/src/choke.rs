@@ -161,7 +161,7 @@ fn code_of<'a>(request: &'a Request, name: &str) -> Result<&'a str, Failure> {
     Ok(query.split('&').find_map(|pair| pair.strip_prefix(name)).unwrap_or_default())
 }
 
-/// Whether who was let in may also change things, and for how long.
+/// Whether the holder of a grant may also write, and for how long.
 async fn admit_preview(
     app: &App,
     host: PreviewHost,
@@ -186,7 +186,7 @@ fn not_let_in() -> Failure {
         .hint("open the preview from its session")
 }
 
-/// Who is calling; nobody, where nobody in particular is fine.
+/// The caller; `None` on public routes.
 async fn admit(app: &App, route: &Route, parts: &Parts) -> Result<Option<Caller>, Failure> {
     let Some(action) = action(app, route.access) else { return Ok(None) };
     let caller = recognise(app, parts).await?;
@@ -200,7 +200,7 @@ async fn admit(app: &App, route: &Route, parts: &Parts) -> Result<Option<Caller>
     Ok(Some(caller))
 }
 
-/// What the caller must be allowed to do, if anything.
+/// The permission that the route requires, if any.
 fn action(app: &App, access: Access) -> Option<Action> {
     match access {
         Access::Public => None,
@@ -254,7 +254,7 @@ async fn parameters(parts: &mut Parts) -> Result<Parameters, Failure> {
     let raw = raw.map_err(|_| Failure::bad_request("the path is not UTF-8"))?;
     // Nothing has such a name, and PostgreSQL cannot even be asked.
     if raw.iter().any(|(_, value)| value.contains('\0')) {
-        return Err(Failure::bad_request("the path must not have NUL in it"));
+        return Err(Failure::bad_request("the path must not contain NUL"));
     }
     Ok(raw.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
@@ -348,7 +348,7 @@ async fn check_session(
     })
 }
 
-/// What changes something is carried out to its end, also when the client leaves meanwhile.
+/// Writes run to completion, even if the client disconnects.
 async fn to_its_end(app: &App, work: BoxFuture<'static, Answer>) -> Answer {
     match app.deps.tasks.spawn_to_end(TaskKind::Connection, work).await {
         Ok(answer) => answer,

@@ -22,12 +22,12 @@ const SHORTEST: u64 = 1_024;
 /// Longer ones are compressed on a thread where nobody waits for it.
 const LONG: usize = 64 * 1_024;
 
-/// Whether the caller of `method` with these headers may be sent gzip.
+/// Whether the client accepts gzip for `method` with these headers.
 pub(crate) fn is_wanted(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::GET && reads(headers, "gzip")
 }
 
-/// Whether a caller reads an encoding.
+/// Whether a client accepts an encoding.
 pub(crate) fn reads(headers: &HeaderMap, encoding: &str) -> bool {
     let accepted =
         headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();

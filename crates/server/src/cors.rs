@@ -9,10 +9,10 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer
 
 use crate::deps::Options;
 
-/// How long a browser remembers what it may ask. Short: an origin that is taken off the list is off soon.
+/// How long a browser caches a preflight. Short, so that a removed origin loses access soon.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
-/// What a script may read of an answer, besides the few headers it always may.
+/// Response headers that scripts may read, besides the default ones.
 const EXPOSED: [HeaderName; 9] = [
     header::ACCEPT_RANGES,
     header::ALLOW,

@@ -1,4 +1,4 @@
-//! What the server is given.
+//! Dependencies and options of the server.
 
 use std::{
     net::SocketAddr,
@@ -29,15 +29,15 @@ pub struct Deps {
     pub gateway: Gateway,
     /// Time and ids.
     pub env: Env,
-    /// Where requests run. When it is cancelled, streams end and waiting readers are sent away.
+    /// The tasks in which requests run. When they are cancelled, streams end and waiting readers get an error.
     pub tasks: Tasks,
-    /// Where the figures come from.
+    /// The source of the metrics.
     pub metrics: RenderMetrics,
-    /// How it behaves.
+    /// Its options.
     pub options: Options,
 }
 
-/// How the server behaves.
+/// Options of the server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The address it listens on: requests for it are welcome.
@@ -62,10 +62,10 @@ pub struct Options {
     pub advice: Vec<Advice>,
 }
 
-/// Something that works, but not as an operator may expect.
+/// A warning for operators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Advice {
-    /// What is so.
+    /// The problem.
     pub problem: String,
     /// What to do about it.
     pub hint: String,
@@ -96,7 +96,7 @@ impl Options {
     }
 }
 
-/// What all requests share. A cheap clone.
+/// State shared by all requests. Cheap to clone.
 pub(crate) type App = Arc<Shared>;
 
 pub(crate) struct Shared {
@@ -107,9 +107,9 @@ pub(crate) struct Shared {
     pub(crate) readiness: Readiness,
     /// Sockets that may be open at a time; one more is refused.
     pub(crate) socket_places: Arc<Semaphore>,
-    /// Who was let in to see a preview.
+    /// Grants for previews.
     pub(crate) grants: Grants,
-    /// Who may make a file where uploads are counted.
+    /// Reservations for uploads.
     pub(crate) uploads: Uploads,
 }
 

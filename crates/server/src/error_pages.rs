@@ -8,7 +8,7 @@ macro_rules! page {
     };
 }
 
-/// What a code means, why it happens and what to do. A code without a page does not compile.
+/// The page of a code. A code without a page does not compile.
 pub(crate) fn page(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::BadRequest => page!("BAD_REQUEST"),

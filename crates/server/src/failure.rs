@@ -1,4 +1,4 @@
-//! What went wrong with a request, and how it is told.
+//! Errors of requests, and their problem documents.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -30,7 +30,7 @@ pub(crate) struct Failure {
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
-/// What a problem document says about the request.
+/// The part of a problem document about the request.
 pub(crate) struct Told<'a> {
     pub(crate) request_id: &'a str,
     pub(crate) path: &'a str,
@@ -88,7 +88,7 @@ impl Failure {
         self
     }
 
-    /// What a client is told.
+    /// The problem document for a client.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }

@@ -10,7 +10,7 @@ use warren_runtime::api::{FileContent, FileEntry, FileKind, FilePart, Runtime};
 
 use crate::{failure::Failure, respond::Answer};
 
-/// What keeps a file that a browser shows from acting as a page of ours.
+/// Policy that keeps a file shown by a browser from acting as a page of ours.
 const HARMLESS: &str =
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
 
@@ -18,7 +18,7 @@ const HARMLESS: &str =
 /// opened: that is right whatever part was asked for.
 const LOOKS: usize = 4;
 
-/// Whose eyes a file is for.
+/// The audience of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// The page's own origin: whatever it is, it must not run there.
@@ -106,7 +106,7 @@ where
     })
 }
 
-/// Whether the client has the file in this state already.
+/// Whether the client already has this state of the file.
 pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     text(headers, header::IF_NONE_MATCH).is_some_and(|known| names(known, tag))
 }

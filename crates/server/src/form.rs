@@ -16,13 +16,13 @@ use warren_domain::ErrorCode;
 
 use crate::{body::ByteStream, choke::Call, failure::Failure, preview::decoded};
 
-/// How much may come before a part of the form begins. Heads of parts are short.
+/// Maximum length before a part's content starts. Headers of parts are short.
 const LONGEST_HEAD: u64 = 64 * 1024;
 
 /// The body of a request that is a form.
 pub(crate) struct Form {
     parts: Multipart<'static>,
-    /// How much may still come before it is too much.
+    /// Remaining bytes before the limit.
     left: Arc<AtomicU64>,
 }
 
@@ -82,7 +82,7 @@ fn piece_by_piece(
         }
         let before = left.load(Ordering::Relaxed);
         if before == 0 {
-            let what = format!("the head of a part has at most {LONGEST_HEAD} bytes");
+            let what = format!("the header of a form part is limited to {LONGEST_HEAD} bytes");
             return Poll::Ready(Some(Err(io::Error::new(io::ErrorKind::InvalidData, what))));
         }
         let next = body.poll_next_unpin(cx);
@@ -121,13 +121,14 @@ pub(crate) fn broken(error: &multer::Error) -> io::Error {
     };
     match cause {
         Some(cause) => io::Error::new(cause.kind(), cause.to_string()),
-        None => {
-            io::Error::new(io::ErrorKind::InvalidData, format!("the body is not a form of files: {error}"))
-        }
+        None => io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the body is not a valid `multipart/form-data` form: {error}"),
+        ),
     }
 }
 
-/// How a broken form is told.
+/// The error of a broken form.
 pub(crate) fn code_of(error: &io::Error) -> ErrorCode {
     match error.kind() {
         io::ErrorKind::FileTooLarge => ErrorCode::TooLarge,

@@ -72,15 +72,15 @@ impl Hosts {
         if !self.is_ours(host.host) {
             let detail = format!("this server is not `{}`", host.host);
             return Err(Failure::new(ErrorCode::Misdirected, detail)
-                .hint("use the address the server printed, or add the name to its allowed hosts"));
+                .hint("use the address that the server printed, or add the name to `server.allowed_hosts`"));
         }
         // What a socket's page may read is asked for by GET too.
         let is_harmless = method.is_safe() && !uri.path().starts_with(SOCKET_PATH);
         if is_harmless || self.is_same_origin(&host, headers) {
             return Ok(());
         }
-        Err(Failure::new(ErrorCode::Forbidden, "the call comes from a page of another origin")
-            .hint("to let pages of that origin call, add it to `server.allowed_origins`"))
+        Err(Failure::new(ErrorCode::Forbidden, "the request comes from a page of another origin")
+            .hint("to allow pages of that origin, add it to `server.allowed_origins`"))
     }
 
     fn is_ours(&self, host: &str) -> bool {
@@ -156,7 +156,7 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// Whom the request is for. Two different answers are no answer.
+/// The host of the request. Two different hosts are an error.
 fn target<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Result<Authority<'a>, Failure> {
     let refuse = || Failure::new(ErrorCode::Misdirected, "the request does not say which server it is for");
     let mut named = headers.get_all(header::HOST).iter();

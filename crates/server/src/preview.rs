@@ -32,13 +32,13 @@ use crate::{
     respond::Answer,
 };
 
-/// Where a grant is handed in.
+/// The path where a grant is redeemed.
 pub(crate) const ENTER: &str = "/__warren/enter";
 
-/// Where a link leads: to a grant for the host it is about.
+/// The path of a preview link, which redirects to a grant for its host.
 pub(crate) const OPEN: &str = "/__warren/open";
 
-/// Where a person asks to start an app again that ended.
+/// The path that restarts an app that has exited.
 const RESTART: &str = "/__warren/restart";
 
 /// A request for a preview that was let in. Only the choke point makes one.
@@ -47,7 +47,7 @@ pub(crate) struct Visit {
     pub(crate) host: PreviewHost,
     /// Whether whoever looks may also change things, and so have them started.
     pub(crate) may_write: bool,
-    /// What ends with the token holds it.
+    /// Held by everything that must end with the token.
     pub(crate) validity: Validity,
     /// What the browser said. The rest of the request is beside this: it can be passed on once.
     pub(crate) headers: HeaderMap,
@@ -89,7 +89,7 @@ pub(crate) fn lead(to: &str) -> Answer {
     Ok(response)
 }
 
-/// What somebody who was not let in sees.
+/// The response without a valid grant.
 pub(crate) fn closed(failure: &Failure) -> Response {
     pages::refused(failure)
 }
@@ -103,22 +103,22 @@ fn same_origin(visit: &Visit) -> Result<(), Failure> {
     if is_plain || origin.is_none() || origin == own.as_deref() {
         return Ok(());
     }
-    Err(Failure::new(ErrorCode::Forbidden, "the call comes from a page of another origin"))
+    Err(Failure::new(ErrorCode::Forbidden, "the request comes from a page of another origin"))
 }
 
-/// Who may only read looks, and changes nothing that an app keeps either.
+/// Refuses writes to an app with a read-only token.
 fn may_ask(visit: &Visit) -> Result<(), Failure> {
     if visit.may_write || visit.method.is_safe() {
         return Ok(());
     }
-    Err(Failure::new(ErrorCode::Forbidden, "the token that opened this may only read")
+    Err(Failure::new(ErrorCode::Forbidden, "the preview was opened with a read-only token")
         .hint("open the preview with a token that may write"))
 }
 
 /// Files of `outputs/`; a directory is its `index.html`.
 async fn files(visit: &Visit) -> Response {
     if !matches!(visit.method, Method::GET | Method::HEAD) {
-        let failure = Failure::new(ErrorCode::MethodNotAllowed, "files can only be got");
+        let failure = Failure::new(ErrorCode::MethodNotAllowed, "files accept GET and HEAD only");
         return pages::refused(&failure);
     }
     let path = decoded(&visit.path);

@@ -90,7 +90,7 @@ fn unknown(route: &Route, name: &str) -> Failure {
     let known: Vec<_> = route.query.iter().map(|query| query.name).collect();
     let failure = Failure::bad_request(format!("there is no parameter `{}`", name.escape_debug()));
     if known.is_empty() {
-        return failure.hint("this route takes no query");
+        return failure.hint("this route has no query parameters");
     }
     failure.hint(format!("use `{}`", known.join("`, `")))
 }

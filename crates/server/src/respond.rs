@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 pub(crate) use pieces::{file, not_modified, zipped};
 
-/// What a handler gives back.
+/// The result of a handler.
 pub(crate) type Answer = Result<Response, Failure>;
 
 /// A value as JSON.

@@ -1,4 +1,4 @@
-//! What a client still sends when it has been refused.
+//! The remaining request body of a refused request.
 //!
 //! A connection that is closed under a client's hands breaks its writing, and the answer is lost with it: the client
 //! hears of a broken pipe and not of the reason. So the rest is read for a while, and thrown away.

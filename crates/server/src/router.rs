@@ -77,6 +77,6 @@ async fn no_such_route(app: App, request: Request) -> Response {
 
 async fn no_such_method(request: Request) -> Failure {
     let (method, path) = (request.method(), request.uri().path());
-    Failure::new(ErrorCode::MethodNotAllowed, format!("`{path}` does not answer {method}"))
-        .hint("the `Allow` header says which methods it answers")
+    Failure::new(ErrorCode::MethodNotAllowed, format!("`{path}` does not support {method}"))
+        .hint("the `Allow` header lists the supported methods")
 }

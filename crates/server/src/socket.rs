@@ -29,7 +29,7 @@ use crate::{
     failure::{Failure, Told},
 };
 
-/// Whoever has not shown a token by then is hung up on.
+/// Timeout for the token; after that the client is disconnected.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 /// Messages that may wait for one client. When full, its follower waits, and reads the log again when there is room.
 const WAITING: usize = 64;

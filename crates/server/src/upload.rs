@@ -66,7 +66,7 @@ impl Upload {
             self.take_one(file).await?;
         }
         if self.written.is_empty() {
-            return Err(Failure::bad_request("there is no file in the form")
+            return Err(Failure::bad_request("the form contains no file")
                 .hint("send each file as a part with a file name"));
         }
         Ok(())
@@ -75,7 +75,7 @@ impl Upload {
     async fn take_one(&mut self, FilePart { name, content }: FilePart) -> Result<(), Failure> {
         check_name(&name)?;
         if !self.names.insert(name.clone()) {
-            return Err(Failure::bad_request(format!("the form has `{name}` twice")));
+            return Err(Failure::bad_request(format!("the form contains `{name}` twice")));
         }
         self.room.take_file()?;
         let path = format!("{}/{name}", self.directory.trim_end_matches('/'));
@@ -234,7 +234,7 @@ impl Room {
 
     fn take_file(&mut self) -> Result<(), Failure> {
         self.files_left = self.files_left.checked_sub(1).ok_or_else(|| {
-            too_large(format!("a session takes {MAX_FILES} uploaded files"))
+            too_large(format!("this session has reached its limit of {MAX_FILES} uploaded files"))
                 .hint("remove some with `DELETE …/fs?path=/user-input/NAME`")
         })?;
         Ok(())
@@ -251,7 +251,7 @@ fn counted(
     file.and_then(move |piece| {
         let now = passed.fetch_add(piece.len() as u64, Ordering::Relaxed) + piece.len() as u64;
         let checked = if now > MAX_FILE {
-            Err(too_much(format!("a file has at most {MAX_FILE} bytes")))
+            Err(too_much(format!("files are limited to {MAX_FILE} bytes")))
         } else if now > session_left {
             Err(too_much(session_limit()))
         } else {
@@ -292,7 +292,7 @@ fn too_large(what: String) -> Failure {
 }
 
 fn session_limit() -> String {
-    format!("a session takes {MAX_SESSION} bytes of uploads")
+    format!("uploads of a session are limited to {MAX_SESSION} bytes")
 }
 
 fn not_a_form(error: &multer::Error) -> Failure {

@@ -51,10 +51,10 @@ pub struct Collected {
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError {
     /// The trees that are needed are not known.
-    #[error("failed to find out which trees are needed")]
+    #[error("failed to list the trees in use")]
     Live(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A tree that is needed could not be read: before anything is removed, that has to be looked into.
-    #[error("failed to read a tree that is needed")]
+    #[error("failed to read a tree in use")]
     Read(#[source] ReadTreeError),
     /// The store failed.
     #[error("failed to {doing}")]
@@ -66,7 +66,7 @@ pub enum CollectError {
         source: object_store::Error,
     },
     /// What is needed of a pack could not be written anew.
-    #[error("failed to write a pack anew")]
+    #[error("failed to rewrite a pack")]
     Rewrite(#[source] TakeError),
 }
 

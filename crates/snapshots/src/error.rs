@@ -8,7 +8,7 @@ use crate::TreeId;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A directory could not be made.
-    #[error("failed to make the directory `{path}`")]
+    #[error("failed to create the directory `{path}`")]
     Directory {
         /// Which.
         path: String,
@@ -25,7 +25,7 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadTreeError {
     /// Nothing is at this path.
-    #[error("there is nothing at `{path}`")]
+    #[error("`{path}` does not exist")]
     NotFound {
         /// Where.
         path: String,
@@ -93,16 +93,16 @@ pub enum TakeError {
     #[error("failed to scan the files")]
     Scan(#[source] ScanError),
     /// The scan contradicts itself: a guest that was taken over, or a mistake.
-    #[error("the scan cannot be true")]
+    #[error("the scan is inconsistent")]
     Untrue(#[source] UnusableScan),
     /// The other end of the stream broke the protocol, or promised what it did not bring.
-    #[error("the other end broke the protocol: {what}")]
+    #[error("the peer violated the protocol: {what}")]
     Protocol {
         /// What is wrong.
         what: String,
     },
     /// The other end said that it could not.
-    #[error("the other end could not scan: {message}")]
+    #[error("the peer failed to scan: {message}")]
     Refused {
         /// Its words. From a sandbox, so they may say anything.
         message: String,
@@ -114,7 +114,7 @@ pub enum TakeError {
         max_bytes: u64,
     },
     /// The stream broke.
-    #[error("failed to speak with the other end")]
+    #[error("failed to communicate with the peer")]
     Stream(#[source] std::io::Error),
     /// The base could not be read.
     #[error("failed to read the base `{base}`")]
@@ -126,16 +126,16 @@ pub enum TakeError {
         source: ReadTreeError,
     },
     /// What is kept already could not be looked up.
-    #[error("failed to look up what is kept")]
+    #[error("failed to look up stored objects")]
     Partition(#[source] ReadTreeError),
     /// It could not be kept.
-    #[error("failed to keep a pack")]
+    #[error("failed to store a pack")]
     Store(#[source] object_store::Error),
     /// It took so long that what it relies on may have been collected.
-    #[error("the take lasted longer than half of the grace period of the collection")]
+    #[error("the snapshot took longer than half of the grace period of garbage collection")]
     TooSlow,
     /// The thread that did it is gone.
-    #[error("the scan was cut short")]
+    #[error("the scan was interrupted")]
     Cut,
 }
 
@@ -161,22 +161,22 @@ pub enum RestoreError {
         source: WriteError,
     },
     /// The other end of the stream broke the protocol.
-    #[error("the other end broke the protocol: {what}")]
+    #[error("the peer violated the protocol: {what}")]
     Protocol {
         /// What is wrong.
         what: String,
     },
     /// The other end said that it could not.
-    #[error("the other end could not write: {message}")]
+    #[error("the peer failed to write: {message}")]
     Refused {
         /// Its words. From a sandbox, so they may say anything.
         message: String,
     },
     /// The stream broke.
-    #[error("failed to speak with the other end")]
+    #[error("failed to communicate with the peer")]
     Stream(#[source] std::io::Error),
     /// The thread that did it is gone.
-    #[error("the restore was cut short")]
+    #[error("the restore was interrupted")]
     Cut,
 }
 
@@ -193,6 +193,6 @@ pub enum OverlayError {
     #[error("failed to read a tree")]
     Read(#[source] ReadTreeError),
     /// The new directories could not be kept.
-    #[error("failed to keep the tree")]
+    #[error("failed to store the tree")]
     Keep(#[source] TakeError),
 }

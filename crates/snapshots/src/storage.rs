@@ -48,7 +48,7 @@ pub enum StorageUrlError {
     #[error("a storage is `file:PATH` or `s3://BUCKET/PREFIX?region=REGION&endpoint=URL`")]
     Form,
     /// The bucket has a key, and it was not given.
-    #[error("there is no key to the bucket `{bucket}`")]
+    #[error("there are no access keys for the bucket `{bucket}`")]
     NoKeys {
         /// Which.
         bucket: String,

@@ -54,7 +54,7 @@ pub enum CommitError {
     #[error("the idempotency key was used before")]
     KeyTaken(Box<Key>),
     /// As many messages were counted as there may be.
-    #[error("{most} messages were sent already, and no more may be")]
+    #[error("the limit of {most} messages is reached")]
     LimitReached {
         /// How many there may be.
         most: u64,

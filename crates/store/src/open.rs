@@ -38,7 +38,7 @@ pub enum Database {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The directory the file belongs in could not be made.
-    #[error("failed to make the directory of the database file `{path}`")]
+    #[error("failed to create the directory of the database file `{path}`")]
     Directory {
         /// The file.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum OpenError {
         source: sqlx::Error,
     },
     /// The tables could not be brought up to date: they may come from a newer version of this program.
-    #[error("failed to bring the tables of {which} up to date")]
+    #[error("failed to migrate {which}")]
     Migrate {
         /// As in `Connect`.
         which: String,

@@ -17,7 +17,7 @@ const NAME: &str = "storage-id";
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The database belongs with another one.
-    #[error("the database belongs with blob storage `{expected}`, and this one {}", named(found.as_deref()))]
+    #[error("the database expects blob storage `{expected}`, but this one {}", named(found.as_deref()))]
     Other {
         /// The id that the database has recorded.
         expected: String,

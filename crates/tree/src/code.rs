@@ -4,7 +4,7 @@ use crate::Hash;
 
 /// Bytes that are not what they should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the bytes make no sense: {what}")]
+#[error("invalid encoding: {what}")]
 pub struct Malformed {
     /// What was expected.
     pub what: &'static str,

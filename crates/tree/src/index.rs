@@ -77,7 +77,7 @@ pub struct Merged {
 
 /// A scan that cannot be true.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the scan makes no tree: {what}")]
+#[error("invalid scan: {what}")]
 pub struct UnusableScan {
     /// What is wrong.
     pub what: &'static str,

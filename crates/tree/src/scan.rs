@@ -60,7 +60,7 @@ pub trait Sink: Sync {
 
 /// The sink takes no more; it knows why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("nobody takes what is found any more")]
+#[error("the receiver of the scan has closed")]
 pub struct Stop;
 
 /// What a scan compares with: directories by number, 0 being the one of the roots.

@@ -87,7 +87,7 @@ pub enum WriteError {
         source: Errno,
     },
     /// The tree is not one that could be written.
-    #[error("the tree makes no sense: {what}")]
+    #[error("invalid tree: {what}")]
     Unusable {
         /// What is wrong.
         what: &'static str,

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// An agent, or a program that can be one.
+/// An agent, or a program that an ACP profile can start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentItem {
     /// Its name.
     pub name: String,
-    /// Whether it can be the `type` of a session; what cannot is a program for the `command` of a profile.
+    /// Whether it can be the `type` of a session. Otherwise it is a program for the `command` of a profile.
     pub is_agent: bool,
-    /// Whether it can be used now: it needs no program, or the program is installed.
+    /// Whether it is ready to use: it needs no program, or its program is installed.
     pub ready: bool,
-    /// The version that is installed.
+    /// The installed version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub installed_version: Option<String>,
     /// The version that would be installed.
@@ -28,6 +28,6 @@ pub struct AgentItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentList {
-    /// In the order in which they are offered.
+    /// In display order.
     pub agents: Vec<AgentItem>,
 }

@@ -7,7 +7,7 @@ use warren_domain::{
     ApprovalDecision, ApprovalRequest, ApprovalRule, Resolution, RunId, SessionId, Timestamp,
 };
 
-/// Something an agent asked, and what became of it.
+/// A request of an agent, and its resolution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalItem {
@@ -21,14 +21,14 @@ pub struct ApprovalItem {
     pub run_id: Option<RunId>,
     /// When it asked.
     pub requested_at: Timestamp,
-    /// Whether an answer is waited for.
+    /// Whether it is pending.
     pub status: ApprovalStatus,
-    /// What became of it.
+    /// The outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<ApprovalOutcome>,
 }
 
-/// Whether an answer is waited for.
+/// Whether it is pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalStatus {
@@ -40,7 +40,7 @@ pub enum ApprovalStatus {
     Expired,
 }
 
-/// What became of an approval.
+/// The resolution of an approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalOutcome {
@@ -50,13 +50,13 @@ pub struct ApprovalOutcome {
     pub by: String,
     /// When.
     pub at: Timestamp,
-    /// What the agent was told with it.
+    /// The message to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// For questions: what was answered to each.
+    /// For questions: the answer to each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Map<String, Value>>,
-    /// `allow_always`: the rule it granted, while that is in force. Decided by a rule: that rule.
+    /// `allow_always`: the granted rule, while it is active. Decided by a rule: that rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
 }
@@ -72,20 +72,20 @@ pub struct ApprovalPage {
     pub next_cursor: Option<String>,
 }
 
-/// Answers an agent. The same decision again changes nothing.
+/// Answers an approval. Repeating the same decision changes nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApprovalAnswer {
-    /// Yes, yes for the rest of the session, or no.
+    /// Allow, allow for the rest of the session, or deny.
     pub decision: ApprovalDecision,
-    /// What the agent is told with it.
+    /// A message to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// For questions: the question's text → the chosen label, a list of labels, or free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Map<String, Value>>,
-    /// With `allow_always`: what is allowed for the rest of the session. It must cover what is asked. Absent: the very
-    /// same request and no more.
+    /// With `allow_always`: the rule for the rest of the session. It must cover the request. Without it, only identical
+    /// requests are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
 }

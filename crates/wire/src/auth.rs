@@ -11,21 +11,21 @@ pub const CSRF_COOKIE: &str = "warren_csrf";
 /// With a cookie, calls that change something carry the value of [`CSRF_COOKIE`] here.
 pub const CSRF_HEADER: &str = "X-Warren-CSRF";
 
-/// Makes a token.
+/// Creates a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TokenCreate {
-    /// A name for people.
+    /// A display name.
     pub name: String,
-    /// What it may do: `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`.
+    /// Its permissions: `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`.
     pub scope: String,
     /// When it stops working; never if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Whose it is: the messages of all tokens of one owner are counted together. The token stands for itself if absent.
+    /// Its owner: messages of all tokens of one owner are counted together. If absent, the token is counted on its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// How many messages its owner may send: `unpaid`, `paid` or `unlimited`; what its scope is given if absent.
+    /// Its plan: `unpaid`, `paid` or `unlimited`; the default of its scope if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
 }
@@ -36,31 +36,31 @@ pub struct TokenCreate {
 pub struct TokenItem {
     /// Its public name.
     pub token_id: TokenId,
-    /// A name for people.
+    /// A display name.
     pub name: String,
-    /// What it may do.
+    /// Its permissions.
     pub scope: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it stops working.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Whose it is, if that was said.
+    /// Its owner, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// How many messages its owner may send, if that was said.
+    /// Its plan, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// The token that this sign-in was made from: it ends with that one.
+    /// The token that this sign-in was created from: it ends with that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<TokenId>,
 }
 
-/// A new token with its secret, which is shown this once.
+/// A new token with its secret, which is shown only once.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenCreated {
-    /// Goes into `Authorization: Bearer …`. It is not kept here and cannot be shown again.
+    /// For `Authorization: Bearer …`. It is not stored and cannot be shown again.
     pub secret: String,
     /// The token.
     #[serde(flatten)]
@@ -81,11 +81,11 @@ pub struct TokenList {
     pub tokens: Vec<TokenItem>,
 }
 
-/// Signs a browser in with a token that its user has.
+/// Signs a browser in with the user's token.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SignIn {
-    /// The token. The browser keeps a cookie instead, which may do as much and ends after 30 days or with the token.
+    /// The token. The browser gets a cookie with the same permissions, which expires after 30 days or with the token.
     pub token: String,
 }
 
@@ -105,17 +105,17 @@ pub struct SignInLink {
     pub expires_at: Timestamp,
 }
 
-/// Who the server takes the caller for.
+/// The signed-in caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhoAmI {
-    /// The token the caller showed, or the one behind the browser's cookie.
+    /// The caller's token, or the one behind the browser's cookie.
     pub token_id: TokenId,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
-    /// What it may do.
+    /// Its permissions.
     pub scope: String,
-    /// For browsers: the value of `X-Warren-CSRF` that calls which change something need.
+    /// For browsers: the value of `X-Warren-CSRF` for requests that change something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf: Option<String>,
 }

@@ -9,14 +9,14 @@ use warren_domain::{
 
 use crate::{ArtifactMetadata, BuildArtifactType, BuildMessage};
 
-/// Makes a session. Everything has a default.
+/// Creates a session. All fields are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuildSessionCreate {
-    /// A name for people.
+    /// A display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The agent to talk to; `builtin` if absent.
+    /// The agent; `builtin` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<AgentType>,
     /// The project; the token's own, or the default one, if absent.
@@ -30,7 +30,7 @@ pub struct BuildSessionCreate {
 pub struct BuildMessageSend {
     /// The text.
     pub content: String,
-    /// The same id gives the same answer, for seven days; at most 255 bytes.
+    /// The same ID returns the same answer, for seven days; at most 255 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_request_id: Option<String>,
 }
@@ -38,25 +38,25 @@ pub struct BuildMessageSend {
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildSession {
-    /// Its name for ever.
+    /// Its permanent ID.
     pub id: SessionId,
-    /// Whose it is; `null` if it was made with a token that stands for no user.
+    /// Its owner; `null` if it was created with a token without an owner.
     pub user_id: Option<Uuid>,
-    /// A name for people.
+    /// A display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Whether it has a sandbox.
     pub status: BuildSessionStatus,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When something last happened in it.
+    /// The time of its last activity.
     pub last_activity_at: Timestamp,
-    /// Where its agent works.
+    /// Its sandbox.
     pub sandbox: BuildSandbox,
-    /// What it made that is worth showing, by path.
+    /// Its artifacts, by path.
     #[serde(default)]
     pub artifacts: Vec<BuildArtifact>,
-    /// What is kept of it, oldest first.
+    /// Its snapshots, oldest first.
     #[serde(default)]
     pub snapshots: Vec<BuildSnapshot>,
 }
@@ -71,24 +71,24 @@ pub enum BuildSessionStatus {
     Idle,
 }
 
-/// Where a session's agent works: one for each session, whichever container it is in.
+/// The sandbox of a session: one per session, whichever container it uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildSandbox {
-    /// The same for ever.
+    /// Permanent.
     pub id: Uuid,
     /// Whose it is.
     pub session_id: SessionId,
-    /// What it runs in now; `null` before it starts and after it ended.
+    /// The current container; `null` before it starts and after it stopped.
     pub container_id: Option<SandboxId>,
-    /// Its condition.
+    /// Its status.
     pub status: BuildSandboxStatus,
-    /// When its session was made.
+    /// When its session was created.
     pub created_at: Timestamp,
-    /// When it last answered.
+    /// When it last responded.
     pub last_heartbeat: Option<Timestamp>,
 }
 
-/// Condition of a sandbox.
+/// The status of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BuildSandboxStatus {
@@ -102,42 +102,42 @@ pub enum BuildSandboxStatus {
     Terminated,
 }
 
-/// Something worth showing.
+/// A result worth showing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildArtifact {
-    /// Its name for ever.
+    /// Its permanent ID.
     pub id: Uuid,
     /// Whose it is.
     pub session_id: SessionId,
-    /// What kind of thing it is.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: BuildArtifactType,
     /// Relative to `/outputs`.
     pub path: String,
-    /// A name for people.
+    /// A display name.
     pub name: String,
-    /// When it was found first.
+    /// When it was first found.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
-    /// Where a browser sees it, for at least half an hour and without a token; only of what is served. Read the artifact
-    /// again for a new one.
+    /// A link that a browser opens without a token, valid for at least half an hour; only for artifacts that are
+    /// served. Read the artifact again for a new link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_url: Option<String>,
 }
 
-/// A version of a session, kept.
+/// A stored version of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildSnapshot {
-    /// Its name for ever.
+    /// Its permanent ID.
     pub id: Uuid,
     /// Whose it is.
     pub session_id: SessionId,
-    /// Where it can be had.
+    /// Where to download it.
     pub storage_path: String,
     /// When it was taken.
     pub created_at: Timestamp,
-    /// How long it is, where that is known.
+    /// Its size, if known.
     pub size_bytes: Option<u64>,
 }
 
@@ -158,61 +158,61 @@ pub struct BuildMessageList {
     pub messages: Vec<BuildMessage>,
 }
 
-/// What a session made that is worth showing.
+/// The artifacts of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildArtifactList {
-    /// All of it, by path.
+    /// All artifacts, by path.
     pub artifacts: Vec<BuildArtifact>,
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildFileListing {
-    /// The directory, from the root: `/outputs/web`.
+    /// The absolute path of the directory: `/outputs/web`.
     pub path: String,
     /// Directories first, then by name.
     pub entries: Vec<BuildFile>,
 }
 
-/// Files that were uploaded.
+/// The uploaded files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildUploaded {
-    /// In the order in which they came.
+    /// In the order of the upload.
     pub files: Vec<BuildFile>,
 }
 
-/// One thing in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildFile {
     /// Its name.
     pub name: String,
-    /// From the root, as the other routes take it: `/outputs/web/package.json`.
+    /// The absolute path, as the other routes accept it: `/outputs/web/package.json`.
     pub path: String,
     /// `file`, `directory`, `symlink` or `other`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How long a file is; `null` for anything else.
+    /// The size of a file; otherwise `null`.
     pub size_bytes: Option<u64>,
-    /// When it was last changed.
+    /// When it was last modified.
     pub modified_at: Timestamp,
-    /// What a file is, by its name; `null` for anything else.
+    /// The MIME type of a file, by its name; otherwise `null`.
     pub mime_type: Option<String>,
 }
 
-/// How many messages may be sent.
+/// The message limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BuildLimit {
     /// `unpaid`, `paid` or `unlimited`.
     pub plan: String,
-    /// Messages that it gives; `null`: any number.
+    /// The limit; `null` for no limit.
     pub limit: Option<u64>,
-    /// Messages that were sent.
+    /// Messages sent.
     pub used: u64,
-    /// Messages that are left; `null`: any number.
+    /// Remaining messages; `null` for no limit.
     pub remaining: Option<u64>,
-    /// When the count begins again; `null`: never.
+    /// When the count restarts; `null` for never.
     pub resets_at: Option<Timestamp>,
-    /// The same, under the name it had first.
+    /// The same, under its first name.
     #[serde(rename = "resetsAt")]
     pub resets_at_as_before: Option<Timestamp>,
 }

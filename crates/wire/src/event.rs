@@ -10,16 +10,16 @@ use crate::SessionListItem;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventPage {
-    /// The part. The server writes the stored bytes; it does not serialise them anew.
+    /// The entries, as the stored bytes.
     pub events: Vec<Event>,
-    /// Pass it as `after` for the next part: the last number of this part, never one that was left out.
+    /// Pass it as `after` for the next part: the last number of this part.
     pub last_seq: Seq,
-    /// The head of the log: when it is greater than `lastSeq` there is more.
+    /// The head of the log: if it is greater than `lastSeq` there is more.
     pub head: Seq,
 }
 
-/// What a line of `GET /api/events` says: something about the list of sessions is new. It has no number; whoever was
-/// away lists the sessions again.
+/// A line of `GET /api/events`: a change in the list of sessions. It has no number; after a disconnect, list the
+/// sessions again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionsChanged {
@@ -28,10 +28,10 @@ pub struct SessionsChanged {
     pub kind: String,
     /// What happened.
     pub change: SessionNews,
-    /// To which session; absent when news were missed and the list should be read again.
+    /// The changed session; absent if changes were missed and the list should be read again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The session as it is listed now; absent when it is gone.
+    /// The session as now listed; absent if it was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionListItem>,
 }
@@ -51,7 +51,7 @@ impl SessionsChanged {
     }
 }
 
-/// What happened to a session, as far as a list shows it.
+/// A change of a session in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionNews {

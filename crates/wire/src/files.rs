@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use warren_domain::{Artifact, ArtifactChange, BlobHash, FileChange, Seq, Timestamp, Version};
 
-/// What is in a directory of a session.
+/// The entries of a session's directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileListing {
-    /// Relative to the workspace, or with the name of another volume before it, as `/user-input`.
+    /// Relative to the workspace, or absolute in another volume, such as `/user-input`.
     pub path: String,
-    /// `live`: as the sandbox has it, or will have it. `version`: as the latest version has it.
+    /// `live`: the files of the sandbox. `version`: the files of the latest version.
     pub source: FileSource,
     /// Directories first, then by name.
     pub entries: Vec<FileItem>,
-    /// There is more than is told.
+    /// The list is truncated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
@@ -45,7 +45,7 @@ pub struct FileChangeItem {
     pub moved_from: Option<String>,
 }
 
-/// Where files were found.
+/// Where the files come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "see `FileListing`")]
@@ -54,44 +54,44 @@ pub enum FileSource {
     Version,
 }
 
-/// One thing in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileItem {
     /// Its name.
     pub name: String,
-    /// As the other routes take it.
+    /// As the other routes accept it.
     pub path: String,
     /// `file`, `directory`, `symlink` or `other`.
     pub kind: String,
-    /// Its length.
+    /// Its size in bytes.
     pub size_bytes: u64,
     /// Permission bits.
     pub mode: u32,
-    /// When it was last changed.
+    /// When it was last modified.
     pub modified_at: Timestamp,
-    /// BLAKE3 of its content, where it is known.
+    /// BLAKE3 of its content, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<BlobHash>,
-    /// Pass it as `If-Match` to replace exactly this.
+    /// Pass it as `If-Match` to replace exactly this state.
     pub etag: String,
 }
 
-/// Moves a file, or a directory with all in it.
+/// Moves a file, or a directory with its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FileMove {
-    /// Where it is: relative to the workspace, or in `/workspace`, `/outputs` or `/user-input`.
+    /// The source: relative to the workspace, or in `/workspace`, `/outputs` or `/user-input`.
     pub from: String,
-    /// Where it will be, with its name, in the same volume. Directories above it are made; nothing may be there.
+    /// The target, including the name, in the same volume. Parent directories are created; the target must not exist.
     pub to: String,
 }
 
-/// Files that were uploaded.
+/// The uploaded files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Uploaded {
-    /// In the order in which they came.
+    /// In the order of the upload.
     pub files: Vec<FileItem>,
 }
 
@@ -99,18 +99,18 @@ pub struct Uploaded {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KnowledgeListing {
-    /// By path, which is relative to `/knowledge`. The `INDEX.md` that is made from them is not among them.
+    /// By path, relative to `/knowledge`. The generated `INDEX.md` is not included.
     pub files: Vec<FileItem>,
-    /// Their length together.
+    /// The total size in bytes.
     pub size_bytes: u64,
-    /// How much it may be.
+    /// The limit in bytes.
     pub max_bytes: u64,
-    /// There is more than is told.
+    /// The list is truncated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
 
-/// What is worth showing of what a session made.
+/// The artifacts of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactList {
@@ -118,7 +118,7 @@ pub struct ArtifactList {
     pub artifacts: Vec<Artifact>,
 }
 
-/// What became of an artifact.
+/// The history of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactHistory {
@@ -130,30 +130,30 @@ pub struct ArtifactHistory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactVersion {
-    /// The entry of the log that tells of it.
+    /// The log entry that reports it.
     pub seq: Seq,
     /// When.
     pub at: Timestamp,
     /// `created`, `updated` or `deleted`.
     pub change: String,
-    /// What of it changed.
+    /// Its changed fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ArtifactChange>,
-    /// The session's version that is the first to have it so.
+    /// The session's first version with that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
-    /// As it was then.
+    /// Its state at that time.
     pub artifact: Artifact,
 }
 
-/// A way into a preview.
+/// Access to a preview.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewLink {
-    /// Good for one browser, once. Leads to the preview.
+    /// Works once, for one browser. Redirects to the preview.
     pub url: String,
-    /// When it stops being good.
+    /// When it expires.
     pub expires_at: Timestamp,
-    /// Whether something listens there already; if not, the browser sees a page that waits for it.
+    /// Whether the app already listens; if not, the browser shows a waiting page.
     pub ready: bool,
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use warren_domain::{SessionId, SessionRuntimeState, Usage};
 
-/// The process answers.
+/// The process responds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Health {
     /// Always `ok`.
@@ -14,14 +14,14 @@ pub struct Health {
     pub version: String,
 }
 
-/// Whether the server can do its work.
+/// Whether the server is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Ready {
     /// `ready`, or what is missing.
     pub status: String,
 }
 
-/// What this machine can give: isolation, agents, models, and what is missing with the command that fixes it.
+/// What this machine provides: isolation, agents, models, and what is missing, with commands that fix it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct Doctor(pub Map<String, Value>);
@@ -34,13 +34,13 @@ pub struct SandboxItem {
     pub session_id: SessionId,
     /// Whether the session is loaded, and its sandbox if it has one.
     pub runtime: SessionRuntimeState,
-    /// The isolation it really got.
+    /// Its actual isolation.
     pub isolation: Option<Value>,
-    /// What it uses.
+    /// Its current usage.
     pub resources: Option<Value>,
-    /// What it may use.
+    /// Its limits.
     pub limits: Option<Value>,
-    /// What happened to it, newest last.
+    /// Its history, newest last.
     pub log: Vec<Value>,
 }
 
@@ -52,7 +52,7 @@ pub struct SandboxList {
     pub sandboxes: Vec<SandboxItem>,
 }
 
-/// What was spent, group by group.
+/// Usage by group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageReport {
@@ -62,7 +62,7 @@ pub struct UsageReport {
     pub total: Usage,
 }
 
-/// What one group spent.
+/// The usage of one group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageRow {
@@ -70,6 +70,6 @@ pub struct UsageRow {
     pub group: String,
     /// How many runs ended.
     pub runs: u64,
-    /// What they spent.
+    /// Their usage.
     pub usage: Usage,
 }

@@ -12,41 +12,41 @@ use crate::OnConflict;
 pub struct MessageSend {
     /// Text, or parts.
     pub content: Content,
-    /// The same key gives the same run, for seven days; at most 255 bytes.
+    /// The idempotency key: the same key returns the same run, for seven days; at most 255 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
-    /// What to do while a run is going on; `queue` if absent.
+    /// What to do while a run is in progress; `queue` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_busy: Option<WhenBusy>,
     /// The model for this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long this run may take.
+    /// The time budget of this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<TimeBudget>,
-    /// The version the sender believes to be the latest; a stale one is refused.
+    /// The version that the sender expects to be the latest; a stale one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_version: Option<Version>,
-    /// What to do when `baseVersion` is not the latest any more; `reject` if absent.
+    /// What to do if `baseVersion` is stale; `reject` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_conflict: Option<OnConflict>,
-    /// Where to begin when an earlier run left something that is in no version: `head` (the default) commits it first,
-    /// `version` gives it up.
+    /// Where to start if an earlier run left uncommitted changes: `head` (the default) commits them first, `version`
+    /// discards them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<RunFrom>,
 }
 
-/// A message that was taken.
+/// An accepted message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageAccepted {
-    /// The run that carries it out.
+    /// Its run.
     pub run_id: RunId,
     /// The session it was sent to.
     pub session_id: SessionId,
-    /// The entry of the log that announced the run; its events begin there.
+    /// The log entry that announced the run; its events start there.
     pub seq: Seq,
-    /// How often `baseVersion` was not the latest any more, before the message was taken.
+    /// How often the message was retried because `baseVersion` was stale.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
 }
@@ -65,12 +65,10 @@ pub struct MessagePage {
     /// Pass it as `after` for the next part; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// Pass it as `before` for the part before this one; absent at the beginning, and in parts that were not asked for
-    /// from the end.
+    /// Pass it as `before` for the previous part; absent at the beginning, and in parts that were read from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_cursor: Option<String>,
-    /// The position of the log at which the blocks are current. Whoever follows the log skips what it says about them
-    /// up to here.
+    /// The log position of the blocks. Clients that follow the log skip entries about them up to here.
     #[serde(default)]
     pub last_seq: Seq,
 }

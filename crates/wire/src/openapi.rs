@@ -20,7 +20,7 @@ pub fn openapi(version: &str) -> Value {
         "info": {
             "title": "Warren",
             "version": version,
-            "summary": "Runs coding agents in sandboxes and keeps everything they do.",
+            "summary": "Runs coding agents in sandboxes and records everything they do.",
             "description": DESCRIPTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -36,21 +36,19 @@ pub fn openapi(version: &str) -> Value {
                 "cookie": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE, "description": "Set at sign-in; HttpOnly."},
                 "csrf": {
                     "type": "apiKey", "in": "header", "name": CSRF_HEADER,
-                    "description": "With a cookie, calls that change something carry the value of the cookie `warren_csrf` here."
+                    "description": "With a cookie, requests that change something must send the value of the cookie `warren_csrf` here."
                 },
             },
         },
     })
 }
 
-const DESCRIPTION: &str = "\
-Errors are RFC 9457 problem documents with a stable `code`; `/errors/{code}` explains each. \
-Every answer has an `X-Request-Id`, which finds the request in the server's log; a client may set its own. \
-Lists page by `limit` and `cursor`. \
-Streams are server-sent events without an `event:` line: the type is inside the data, `id:` is the number in the log, \
-and `Last-Event-ID` (or `after`) resumes after it without a gap or a duplicate. \
-The same log is told by Socket.IO under `/socket.io` (`docs/socketio.md`) and, as packets, under `/api/build`; \
-`docs/protocols.md` says which event appears as what.";
+const DESCRIPTION: &str = "Errors are RFC 9457 problem documents with a stable `code`; `/errors/{code}` explains each. Every \
+             response has an `X-Request-Id`, which identifies the request in the server's log; clients can set their \
+             own. Lists are paginated with `limit` and `cursor`. Streams are server-sent events without an `event:` \
+             line: the type is inside the data, `id:` is the number in the log, and `Last-Event-ID` (or `after`) \
+             resumes after it without a gap or a duplicate. Socket.IO under `/socket.io` (`docs/socketio.md`) and the \
+             packets under `/api/build` carry the same log; `docs/protocols.md` maps events to each protocol.";
 
 #[cfg(test)]
 mod tests;

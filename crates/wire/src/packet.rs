@@ -22,27 +22,27 @@ pub struct Packet {
     pub timestamp: Timestamp,
 }
 
-/// What a packet says. The names and fields are those of the platform this API is for; an absent field is absent.
+/// The content of a packet. Names and fields are those of the platform that this API is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum PacketBody {
-    /// The answer is whole.
+    /// The answer is complete.
     Done {
-        /// What was done, in a sentence.
+        /// A summary in one sentence.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
     },
-    /// The message was not carried out.
+    /// The run failed.
     Error {
         /// What went wrong.
         message: String,
         /// A stable code: `TIMEOUT`, `SANDBOX_ERROR`, `LLM_ERROR`, …
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
-        /// Sending the message again may help.
+        /// A retry may help.
         recoverable: bool,
     },
-    /// A step begins: a thought, a subagent, a wait.
+    /// A step starts: thinking, a subagent, a wait.
     StepStart {
         /// Its name.
         step_id: String,
@@ -50,7 +50,7 @@ pub enum PacketBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// A step goes on.
+    /// A step continues.
     StepDelta {
         /// Which one.
         step_id: String,
@@ -64,19 +64,19 @@ pub enum PacketBody {
         /// How it ended.
         status: StepStatus,
     },
-    /// The agent begins to answer.
+    /// The agent starts to answer.
     OutputStart {},
-    /// The answer goes on.
+    /// The answer continues.
     OutputDelta {
         /// What is new.
         content: String,
     },
-    /// There is a new artifact.
+    /// A new artifact.
     ArtifactCreated {
         /// Which one.
         artifact: ArtifactMetadata,
     },
-    /// An artifact is another one now.
+    /// An artifact changed.
     ArtifactUpdated {
         /// Which one.
         artifact: ArtifactMetadata,
@@ -88,11 +88,11 @@ pub enum PacketBody {
     ToolStart {
         /// Which one.
         tool_name: String,
-        /// What it is given.
+        /// Its input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_input: Option<Value>,
     },
-    /// A tool says something.
+    /// Output of a tool.
     ToolOutput {
         /// Which one.
         tool_name: String,
@@ -102,22 +102,22 @@ pub enum PacketBody {
         /// The tool failed.
         is_error: bool,
     },
-    /// A tool is done.
+    /// A tool has finished.
     ToolEnd {
         /// Which one.
         tool_name: String,
         /// How it ended.
         status: ToolStatus,
     },
-    /// A file is new or changed.
+    /// A file was created or changed.
     FileWrite {
-        /// Relative to `/outputs`; a file outside of it is named from there, as `../notes.txt`.
+        /// Relative to `/outputs`; a file outside of it has a path such as `../notes.txt`.
         path: String,
-        /// Its length.
+        /// Its size in bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size_bytes: Option<u64>,
     },
-    /// A file is gone.
+    /// A file was deleted.
     FileDelete {
         /// As in `file_write`.
         path: String,
@@ -146,7 +146,7 @@ pub enum ToolStatus {
     Failed,
 }
 
-/// What kind of thing an artifact is: the six that clients of this API know.
+/// The kind of an artifact: the six that clients of this API know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BuildArtifactType {
@@ -164,19 +164,19 @@ pub enum BuildArtifactType {
     Excel,
 }
 
-/// An artifact, as packets tell of it.
+/// An artifact in a packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ArtifactMetadata {
-    /// Its name for ever.
+    /// Its permanent ID.
     pub id: Uuid,
-    /// What kind of thing it is.
+    /// Its kind.
     #[serde(rename = "type")]
     pub kind: BuildArtifactType,
-    /// A name for people.
+    /// A display name.
     pub name: String,
     /// Relative to `/outputs`.
     pub path: String,
-    /// Where it can be looked at.
+    /// The address of its preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview_url: Option<String>,
 }

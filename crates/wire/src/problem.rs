@@ -11,34 +11,34 @@ pub struct Problem {
     /// The page that explains the code, on this server.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What kind of failure, for people; the same for every failure with this code.
+    /// The title of the code; the same for every error with this code.
     pub title: String,
     /// The HTTP status.
     pub status: u16,
-    /// What is wrong with this request.
+    /// What is wrong.
     pub detail: String,
     /// A stable name to act on.
     pub code: ErrorCode,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Where in the body it is wrong.
+    /// The position of the error in the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<At>,
-    /// The latest version, where the one that was named is not it.
+    /// The latest version, if the named one is stale.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_version: Option<Version>,
     /// Finds the request in the server's log.
     pub request_id: String,
-    /// The path that was asked for.
+    /// The requested path.
     pub instance: String,
 }
 
-/// A place in a request's JSON.
+/// A position in a request's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct At {
-    /// The field, as `options.model`; absent when the text is not JSON at all.
+    /// The field, such as `options.model`; absent if the text is not JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     /// Line, from 1.

@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 pub struct ProviderItem {
     /// Its name.
     pub name: String,
-    /// Its name for people.
+    /// Its display name.
     pub label: String,
-    /// Where its API begins.
+    /// The base URL of its API.
     pub base_url: String,
     /// Whether there is a key.
     pub has_key: bool,
@@ -21,13 +21,13 @@ pub struct ProviderItem {
     /// The last four characters of the key, if the key is long enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_ending: Option<String>,
-    /// Something was set here and counts before the configuration; it can be removed.
+    /// A key or base URL is stored and takes precedence over the configuration; it can be removed.
     pub is_set: bool,
-    /// The demo model answers instead, because there is nothing to ask the provider with.
+    /// The demo model answers instead, because there is no key and no base URL.
     pub is_demo: bool,
-    /// The environment variable that the server takes a key from at its start.
+    /// The environment variable from which the server reads a key at its start.
     pub variable: String,
-    /// Why what was set is not used.
+    /// Why the stored key is not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -52,16 +52,16 @@ pub struct ProviderList {
     pub providers: Vec<ProviderItem>,
 }
 
-/// Sets the key and the base URL of a provider, whole: what is absent is not kept from before. So a key that was set is
-/// never sent to another address than the one it was given for.
+/// Sets the key and the base URL of a provider together: absent fields are cleared. So a stored key is never sent to a
+/// different address than its own.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProviderPut {
-    /// The key. It is kept encrypted and not shown again. None is sent if absent.
+    /// The key. It is stored encrypted and never shown again. If absent, requests are sent without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
-    /// Where the API begins; where the configuration says if absent. Plain HTTP is for this machine only, unless
-    /// `models.allow_http_base_url` allows it.
+    /// The base URL of the API; the configured one if absent. Plain HTTP is allowed for this machine only, unless
+    /// `models.allow_http_base_url` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
 }
@@ -72,13 +72,13 @@ impl std::fmt::Debug for ProviderPut {
     }
 }
 
-/// What a provider said when it was asked for its models.
+/// The result of asking a provider for its models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderTested {
-    /// How it went.
+    /// The result.
     pub status: ProviderTestStatus,
-    /// How many models it offers that sandboxes may ask for.
+    /// The number of its models that sandboxes may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<u64>,
     /// The same for people.
@@ -88,7 +88,7 @@ pub struct ProviderTested {
     pub hint: Option<String>,
 }
 
-/// How the test of a provider went.
+/// The result of a provider test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ProviderTestStatus {
@@ -106,7 +106,7 @@ pub enum ProviderTestStatus {
     Failed,
 }
 
-/// The models that can be chosen.
+/// The available models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelList {
@@ -116,36 +116,36 @@ pub struct ModelList {
     pub problems: Vec<ModelProblem>,
 }
 
-/// A model that can be chosen.
+/// An available model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelItem {
-    /// The name to ask for it by.
+    /// Its name in requests.
     pub id: String,
-    /// Whose it is; `demo` for the demo model, which answers where no key is set.
+    /// Its provider; `demo` for the demo model, which answers if no key is set.
     pub provider: String,
-    /// Its name for people, if it has another one.
+    /// Its display name, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// How many tokens it can be told at once, if known.
+    /// The size of its context window in tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// What it costs, if known.
+    /// Its price, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<ModelPrice>,
     /// The agents that can use it.
     pub agents: Vec<String>,
 }
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelPrice {
-    /// Input that came from no cache.
+    /// Input without cached tokens.
     pub input: f64,
     /// Output, thinking included.
     pub output: f64,
-    /// Input that the provider's cache answered.
+    /// Input from the provider's cache.
     pub cache_read: f64,
 }
 

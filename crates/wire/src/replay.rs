@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use warren_domain::Replay;
 
-/// How a replay is begun.
+/// Options of a new replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReplayStart {
-    /// Answer when it is over, not when it has begun.
+    /// Answer when it has ended, not when it has started.
     #[serde(default)]
     pub wait: bool,
 }

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use warren_domain::{Content, RunId, RunOptions, RunStatus, Seq, SessionId, Timestamp, Usage, Version};
 
-/// One message carried out, or to be.
+/// A run, ended, active or queued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunItem {
     /// Its name.
     pub run_id: RunId,
-    /// Whose run.
+    /// The session of the run.
     pub session_id: SessionId,
-    /// Where it stands.
+    /// Its status.
     pub status: RunStatus,
     /// The message.
     pub content: Content,
     /// What the sender set for it.
     pub options: RunOptions,
-    /// When it was asked for.
+    /// When it was requested.
     pub created_at: Timestamp,
     /// When it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,15 +26,15 @@ pub struct RunItem {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// The version it began from.
+    /// The version it started from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_version: Option<Version>,
-    /// The version it published.
+    /// The version it created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
-    /// The entry of the log that announced it.
+    /// The log entry that announced it.
     pub seq: Seq,
-    /// What was spent.
+    /// The usage.
     pub usage: Usage,
     /// What went wrong, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,14 +65,14 @@ pub struct RunPage {
     pub earlier: Option<Usage>,
 }
 
-/// Changes a message that waits.
+/// Changes a queued message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RunPatch {
-    /// The new message, if that changes.
+    /// The new message, if it changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// Its new place among those that wait, from 1, if that changes; one past the end means the last.
+    /// Its new position in the queue, from 1, if it changes; a position past the end means the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
 }
@@ -81,6 +81,6 @@ pub struct RunPatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Interrupted {
-    /// The run that is being stopped, or `null` if none was going on.
+    /// The run that is being stopped, or `null` if none was active.
     pub run_id: Option<RunId>,
 }

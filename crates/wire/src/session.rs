@@ -8,20 +8,20 @@ use warren_domain::{
     RunId, RunStatus, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
 };
 
-/// Makes a session. Everything has a default.
+/// Creates a session. All fields are optional.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionCreate {
-    /// The agent to talk to; `builtin` if absent.
+    /// The agent; `builtin` if absent.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<AgentType>,
-    /// What the agent is given; the profile `default` if absent.
+    /// The profile; `default` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_profile_reference: Option<ProfileId>,
-    /// A name for people.
+    /// A display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The client's own data, given back as it is.
+    /// The client's own data, returned unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// The project; the token's own, or the default one, if absent.
@@ -30,8 +30,8 @@ pub struct SessionCreate {
     /// A workspace of the project to share with other sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<WorkspaceId>,
-    /// `true` (the default without `workspaceId`) gives the session a workspace of its own; `false` puts it into the
-    /// project's oldest one.
+    /// `true` (the default without `workspaceId`) gives the session its own workspace; `false` uses the project's
+    /// oldest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_workspace: Option<bool>,
     /// Defaults for its runs.
@@ -39,20 +39,20 @@ pub struct SessionCreate {
     pub options: Option<SessionOptions>,
 }
 
-/// Makes a session out of an agent's transcript.
+/// Creates a session from an agent's transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionImport {
-    /// The agent that wrote the transcript, and will go on.
+    /// The agent that wrote the transcript and continues it.
     #[serde(rename = "type")]
     pub agent_type: AgentType,
-    /// What the agent is given; the profile `default` if absent.
+    /// The profile; `default` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_profile_reference: Option<ProfileId>,
-    /// A name for people.
+    /// A display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The client's own data, given back as it is.
+    /// The client's own data, returned unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// The project; the token's own, or the default one, if absent.
@@ -69,7 +69,7 @@ pub struct SessionImport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ImportedThread {
-    /// The agent's own name for it.
+    /// The agent's own ID for it.
     pub id: String,
     /// As the agent wrote it.
     pub transcript: String,
@@ -79,43 +79,44 @@ pub struct ImportedThread {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionOptions {
-    /// The model the agent is asked to use.
+    /// The model that the agent should use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long a run may take.
+    /// The time budget of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<TimeBudget>,
-    /// `auto` (the default): the agent acts, the sandbox is the guard. `ask`: it asks a person first, if it can.
+    /// `auto` (the default): the agent acts without asking, isolated by its sandbox. `ask`: it asks a person first, if
+    /// it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<PermissionMode>,
-    /// What the whole session may spend; a model call that could go beyond is refused.
+    /// The budget of the whole session; a model call that could exceed it is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
 }
 
-/// Changes a session's own data. What is absent stays.
+/// Changes a session's own data. Absent fields stay unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPatch {
     /// Its new name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its new metadata, whole.
+    /// Its complete new metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Its new options, whole.
+    /// Its complete new options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<SessionOptions>,
-    /// `false` lets queued messages go on that a stop holds; `true` holds them.
+    /// `false` resumes queued messages that a stop holds; `true` holds them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_held: Option<bool>,
 }
 
-/// Ends something that may be at work.
+/// Stops something that may be active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Forced {
-    /// Interrupt the run that is going on instead of answering 409.
+    /// Interrupt the active run instead of answering 409.
     #[serde(default)]
     pub force: bool,
 }
@@ -124,28 +125,28 @@ pub struct Forced {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionEnd {
-    /// Why, for people; it is recorded.
+    /// The reason; it is recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A session as it is listed. Its state is derived at the moment of asking; none is stored.
+/// A session in a list. Its state is derived at the time of the request; none is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionListItem {
-    /// Its name for ever.
+    /// Its permanent ID.
     pub session_id: SessionId,
-    /// The agent it talks to.
+    /// Its agent.
     #[serde(rename = "type")]
     pub agent_type: AgentType,
-    /// What the agent is given.
+    /// Its profile.
     pub agent_profile_reference: ProfileId,
-    /// A name for people.
+    /// A display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created_at: i64,
-    /// When something last happened in it, in milliseconds since 1970.
+    /// The time of its last activity, in milliseconds since 1970.
     pub last_activity: i64,
     /// The client's own data.
     #[serde(default)]
@@ -154,21 +155,21 @@ pub struct SessionListItem {
     pub options: Value,
     /// The project it belongs to.
     pub project_id: ProjectId,
-    /// The workspace it works in.
+    /// Its workspace.
     pub workspace_id: WorkspaceId,
-    /// Where it was forked from.
+    /// Its origin, if it is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
     /// Its latest version.
     pub version: Version,
     /// The head of its log.
     pub last_seq: Seq,
-    /// Whether it is in memory, and its sandbox.
+    /// Whether it is loaded, and its sandbox.
     pub runtime: SessionRuntimeState,
-    /// The run that is going on.
+    /// The active run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_run_id: Option<RunId>,
-    /// How its latest run stands. In lists and their news; absent elsewhere, and where there was no run.
+    /// The status of its latest run. In lists and their changes; absent elsewhere, and before the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_run_status: Option<RunStatus>,
 }
@@ -184,7 +185,7 @@ pub struct SessionPage {
     pub next_cursor: Option<String>,
 }
 
-/// A whole session, true at `lastSeq`: follow the events after it to stay up to date.
+/// A whole session as of `lastSeq`: follow the events after it to stay up to date.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeSessionData {
@@ -197,7 +198,7 @@ pub struct RuntimeSessionData {
     pub subagents: Vec<SubagentThread>,
     /// Files of its workspace as last seen; empty with `limit`. Never their content.
     pub workspace_files: Vec<WorkspaceFile>,
-    /// Runs that wait, the next one first.
+    /// Queued runs, the next one first.
     pub queue: Vec<RunId>,
     /// They are held, because a person stopped the run before them: a new message or `PATCH` with `queueHeld: false`
     /// releases them.
@@ -215,7 +216,7 @@ pub struct RuntimeSessionData {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubagentThread {
-    /// Its conversation's name.
+    /// The ID of its conversation.
     pub id: ConversationId,
     /// Its blocks.
     pub blocks: Vec<Block>,
@@ -230,15 +231,15 @@ pub struct SubagentThread {
 pub struct WorkspaceFile {
     /// Relative to the workspace.
     pub path: String,
-    /// `file`, `directory`, `symlink` or, for pipes and the like, `other`.
+    /// `file`, `directory`, `symlink` or, for pipes and similar, `other`.
     pub kind: String,
-    /// Its length.
+    /// Its size in bytes.
     pub size_bytes: u64,
     /// Permission bits.
     pub mode: u32,
-    /// When it was last changed.
+    /// When it was last modified.
     pub modified_at: Timestamp,
-    /// BLAKE3 of its content, where it is known.
+    /// BLAKE3 of its content, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<BlobHash>,
 }

@@ -16,12 +16,12 @@ use crate::{
 /// All routes.
 pub const ROUTES: &[Route] = &[
     // The server itself.
-    row(Name::Health, Get, "/health", "Says that the process answers").needs(Public, Server).gives(HEALTH),
-    row(Name::Ready, Get, "/ready", "Says whether the server can do its work")
+    row(Name::Health, Get, "/health", "Health check: the process responds").needs(Public, Server).gives(HEALTH),
+    row(Name::Ready, Get, "/ready", "Readiness check: the server can work")
         .needs(Public, Server)
         .gives(READY)
         .fails(&[Code::Unavailable]),
-    row(Name::Metrics, Get, "/metrics", "Figures in Prometheus' text format")
+    row(Name::Metrics, Get, "/metrics", "Metrics in Prometheus text format")
         .needs(AdminReadOrLocal, Server)
         .gives(TEXT),
     row(Name::OpenApi, Get, "/openapi.json", "This document").needs(Public, Server).gives(ANY_JSON),
@@ -29,13 +29,13 @@ pub const ROUTES: &[Route] = &[
         .needs(Public, Server)
         .gives(&[Answer { status: 200, media: Media::Markdown, schema: None }])
         .fails(&[Code::NotFound]),
-    row(Name::DoctorGet, Get, "/api/doctor", "What this machine can give, and what is missing")
+    row(Name::DoctorGet, Get, "/api/doctor", "What this machine provides, and what is missing")
         .needs(AdminRead, Server)
         .gives(DOCTOR),
     row(Name::SandboxList, Get, "/api/sandboxes", "All sandboxes of this node")
         .needs(AdminRead, Server)
         .gives(SANDBOXES),
-    row(Name::UsageGet, Get, "/api/usage", "What was spent, by runs that ended in a span of time")
+    row(Name::UsageGet, Get, "/api/usage", "Usage of the runs that ended in a period")
         .needs(Read, Visible)
         .asks(&[
             Query { name: "from", kind: QueryKind::Time, summary: "Runs that ended at or after this" },
@@ -56,7 +56,7 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer { status: 200, media: Media::Bytes, schema: None }])
         .fails(&[Code::NotFound]),
     // Who may come in.
-    row(Name::AuthSignIn, Get, "/auth", "Signs a browser in with a one-time code, and leads to the page")
+    row(Name::AuthSignIn, Get, "/auth", "Signs a browser in with a one-time code, and redirects to the page")
         .needs(Public, Server)
         .asks(&[
             Query { name: "code", kind: QueryKind::Text, summary: "From the link" },
@@ -68,25 +68,25 @@ pub const ROUTES: &[Route] = &[
         Name::AuthSignInToken,
         Post,
         "/api/auth/sign-in",
-        "Signs a browser in with a token, as far as the token goes",
+        "Signs a browser in with a token, with the token's permissions",
     )
     .needs(Public, Server)
     .takes("SignIn")
     .gives(WHO)
     .fails(&[Code::Unauthorized]),
-    row(Name::AuthLink, Post, "/api/auth/link", "Makes a one-time link that signs a browser in")
+    row(Name::AuthLink, Post, "/api/auth/link", "Creates a one-time sign-in link for a browser")
         .needs(Admin, Server)
         .gives(LINK),
     row(Name::AuthSignOut, Post, "/api/auth/sign-out", "Ends the browser's sign-in")
         .needs(Read, Visible)
         .gives(NOTHING),
-    row(Name::AuthWhoAmI, Get, "/api/auth", "Who the server takes the caller for")
+    row(Name::AuthWhoAmI, Get, "/api/auth", "The signed-in caller")
         .needs(Read, Visible)
         .gives(WHO),
     row(Name::TokenList, Get, "/api/tokens", "Lists tokens, without their secrets")
         .needs(AdminRead, Server)
         .gives(TOKENS),
-    row(Name::TokenCreate, Post, "/api/tokens", "Makes a token and shows its secret this once")
+    row(Name::TokenCreate, Post, "/api/tokens", "Creates a token and shows its secret once")
         .needs(Admin, Server)
         .takes("TokenCreate")
         .gives(TOKEN_CREATED)
@@ -109,7 +109,7 @@ pub const ROUTES: &[Route] = &[
         .asks(&[PROFILE_OF])
         .gives(PROFILE)
         .fails(&[Code::NotFound]),
-    row(Name::ProfilePut, Put, "/api/profiles/{profileId}", "Makes or replaces a profile")
+    row(Name::ProfilePut, Put, "/api/profiles/{profileId}", "Creates or replaces a profile")
         .needs(Write, Visible)
         .asks(&[PROFILE_OF])
         .takes("AgentProfile")
@@ -120,14 +120,14 @@ pub const ROUTES: &[Route] = &[
         .asks(&[PROFILE_OF])
         .gives(NOTHING)
         .fails(&[Code::NotFound]),
-    row(Name::AgentList, Get, "/api/agents", "Lists agents, and which of their programs are installed")
+    row(Name::AgentList, Get, "/api/agents", "Lists agents and whether their programs are installed")
         .needs(Read, Visible)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentList") }]),
-    row(Name::AgentGet, Get, "/api/agents/{agent}", "One agent, and whether its program is installed")
+    row(Name::AgentGet, Get, "/api/agents/{agent}", "One agent and whether its program is installed")
         .needs(Read, Visible)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentItem") }])
         .fails(&[Code::NotFound]),
-    row(Name::AgentInstall, Post, "/api/agents/{agent}", "Installs an agent's program, and waits for it")
+    row(Name::AgentInstall, Post, "/api/agents/{agent}", "Installs an agent's program and waits for it")
         .needs(Operator, Server)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("AgentItem") }])
         .fails(&[Code::NotFound, Code::Unavailable]),
@@ -136,7 +136,7 @@ pub const ROUTES: &[Route] = &[
         .gives(NOTHING)
         .fails(&[Code::NotFound, Code::Unavailable]),
     // Who answers model calls.
-    row(Name::ModelList, Get, "/api/models", "Lists the models that can be chosen, with price and context size")
+    row(Name::ModelList, Get, "/api/models", "Lists available models, with price and context size")
         .needs(Read, Visible)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ModelList") }]),
     row(Name::ProviderList, Get, "/api/providers", "Lists model providers, without their keys")
@@ -146,7 +146,7 @@ pub const ROUTES: &[Route] = &[
         Name::ProviderPut,
         Put,
         "/api/providers/{provider}",
-        "Sets the key and the base URL of a model provider; counts for the next model call",
+        "Sets the key and the base URL of a model provider; applies from the next model call",
     )
     .needs(Operator, Server)
     .takes("ProviderPut")
@@ -156,7 +156,7 @@ pub const ROUTES: &[Route] = &[
         Name::ProviderRemove,
         Delete,
         "/api/providers/{provider}",
-        "Removes the key and the base URL that were set; the configuration counts again",
+        "Removes the stored key and base URL; the configuration applies again",
     )
     .needs(Operator, Server)
     .gives(NOTHING)
@@ -165,21 +165,21 @@ pub const ROUTES: &[Route] = &[
         Name::ProviderTest,
         Post,
         "/api/providers/{provider}/test",
-        "Asks a model provider for its models, to see whether its key and its base URL are right",
+        "Tests a model provider's key and base URL by asking for its models",
     )
     .needs(Operator, Server)
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ProviderTested") }])
     .fails(&[Code::NotFound]),
     // Sessions.
-    row(Name::SessionChanges, Get, "/api/events", "News about the list of sessions, as they come")
+    row(Name::SessionChanges, Get, "/api/events", "Streams changes of the list of sessions")
         .needs(Read, Visible)
         .gives(&[Answer { status: 200, media: Media::EventStream, schema: Some("SessionsChanged") }]),
-    row(Name::SessionCreate, Post, "/api/sessions", "Makes a session; no sandbox yet")
+    row(Name::SessionCreate, Post, "/api/sessions", "Creates a session; no sandbox yet")
         .needs(Write, Visible)
         .takes("SessionCreate")
         .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionListItem") }])
         .fails(&[Code::NotFound, Code::AgentUnknown, Code::Unavailable]),
-    row(Name::SessionImport, Post, "/api/import", "Makes a session out of an agent's transcript")
+    row(Name::SessionImport, Post, "/api/import", "Creates a session from an agent's transcript")
         .needs(Write, Visible)
         .takes_much("SessionImport", LONGEST_IMPORT)
         .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionListItem") }])
@@ -187,16 +187,16 @@ pub const ROUTES: &[Route] = &[
     row(Name::SessionList, Get, "/api/sessions", "Lists sessions, newest first")
         .needs(Read, Visible)
         .asks(&[
-            Query { name: "q", kind: QueryKind::Text, summary: "Part of a name or an id" },
+            Query { name: "q", kind: QueryKind::Text, summary: "Part of a name or an ID" },
             Query { name: "type", kind: QueryKind::Text, summary: "Only this agent" },
-            Query { name: "state", kind: QueryKind::OneOf(STATES), summary: "Only sessions that are so now" },
+            Query { name: "state", kind: QueryKind::OneOf(STATES), summary: "Only sessions in this state" },
             PROJECT,
             LIMIT,
             CURSOR,
         ])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("SessionPage") }])
         .fails(&[Code::NotFound, Code::AgentUnknown]),
-    row(Name::SessionGet, Get, "/api/sessions/{id}", "A whole session; loads it, never makes a sandbox")
+    row(Name::SessionGet, Get, "/api/sessions/{id}", "A whole session; loads it, never starts a sandbox")
         .needs(Read, Session)
         .asks(&[
             Query {
@@ -216,18 +216,18 @@ pub const ROUTES: &[Route] = &[
         .takes("SessionPatch")
         .gives(SESSION)
         .fails(&[Code::SessionEnded]),
-    row(Name::SessionErase, Delete, "/api/sessions/{id}", "Ends its sandbox and erases all its data")
+    row(Name::SessionErase, Delete, "/api/sessions/{id}", "Stops its sandbox and erases all its data")
         .needs(Write, Session)
         .gives(NOTHING),
-    row(Name::SessionLoad, Post, "/api/sessions/{id}/load", "Takes it into memory; never makes a sandbox")
+    row(Name::SessionLoad, Post, "/api/sessions/{id}/load", "Loads it into memory; never starts a sandbox")
         .needs(Write, Session)
         .gives(SESSION),
-    row(Name::SessionUnload, Post, "/api/sessions/{id}/unload", "Ends its sandbox and drops it from memory")
+    row(Name::SessionUnload, Post, "/api/sessions/{id}/unload", "Stops its sandbox and unloads it from memory")
         .needs(Write, Session)
         .may_take("Forced")
         .gives(SESSION)
         .fails(&[Code::RunInProgress]),
-    row(Name::SessionEnd, Post, "/api/sessions/{id}/end", "Takes no more messages from now on")
+    row(Name::SessionEnd, Post, "/api/sessions/{id}/end", "Ends the session; it accepts no more messages")
         .needs(Write, Session)
         .may_take("SessionEnd")
         .gives(SESSION)
@@ -261,7 +261,7 @@ pub const ROUTES: &[Route] = &[
         Name::MessageGet,
         Get,
         "/api/sessions/{id}/messages/{blockId}",
-        "One block, with texts that the log keeps as blobs",
+        "One block, including texts that are stored as blobs",
     )
     .needs(Read, Session)
     .asks(&[Query {
@@ -278,12 +278,12 @@ pub const ROUTES: &[Route] = &[
     )
     .needs(Read, Session)
     .asks(&[
-        Query { name: "after", kind: QueryKind::Text, summary: "The block after which to go on" },
-        Query { name: "before", kind: QueryKind::Text, summary: "The block before which to go back" },
+        Query { name: "after", kind: QueryKind::Text, summary: "The block to continue after" },
+        Query { name: "before", kind: QueryKind::Text, summary: "The block to read backwards from" },
         Query {
             name: "order",
             kind: QueryKind::OneOf(&["oldest", "newest"]),
-            summary: "`newest`: the last part first; each part is oldest first all the same",
+            summary: "`newest`: the last part first; within a part, oldest first",
         },
         Query {
             name: "conversationId",
@@ -293,7 +293,7 @@ pub const ROUTES: &[Route] = &[
         Query {
             name: "only",
             kind: QueryKind::Text,
-            summary: "Of that part only the blocks with these ids, as a JSON list: says which of them are in it",
+            summary: "Only the blocks with these IDs, as a JSON list: shows which of them are in that part",
         },
         LIMIT,
     ])
@@ -302,7 +302,7 @@ pub const ROUTES: &[Route] = &[
         Name::EventRead,
         Get,
         "/api/sessions/{id}/events",
-        "The log after a number: a part of it, or followed",
+        "Reads or streams the log after a number",
     )
     .needs(Read, Session)
     .asks(&[
@@ -315,20 +315,20 @@ pub const ROUTES: &[Route] = &[
         Query {
             name: "wait",
             kind: QueryKind::Number(0, MAX_WAIT),
-            summary: "Seconds to wait for the first",
+            summary: "Seconds to wait for the first entry",
         },
     ])
     .gives(&[
         Answer { status: 200, media: Media::Json, schema: Some("EventPage") },
         Answer { status: 200, media: Media::EventStream, schema: Some("Event") },
     ]),
-    row(Name::ApprovalList, Get, "/api/approvals", "What agents ask people, newest first")
+    row(Name::ApprovalList, Get, "/api/approvals", "Lists approvals, newest first")
         .needs(Read, Visible)
         .asks(&[
             Query {
                 name: "status",
                 kind: QueryKind::OneOf(APPROVAL_STATES),
-                summary: "Only those that wait for an answer, or only the others",
+                summary: "Only pending ones, or only resolved ones",
             },
             Query { name: "sessionId", kind: QueryKind::Id, summary: "Only of this session" },
             PROJECT,
@@ -337,10 +337,10 @@ pub const ROUTES: &[Route] = &[
         ])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ApprovalPage") }])
         .fails(&[Code::NotFound]),
-    row(Name::ApprovalGet, Get, "/api/approvals/{approvalId}", "One thing an agent asks")
+    row(Name::ApprovalGet, Get, "/api/approvals/{approvalId}", "One approval")
         .needs(Read, Approval)
         .gives(APPROVAL),
-    row(Name::ApprovalAnswer, Post, "/api/approvals/{approvalId}", "Answers an agent")
+    row(Name::ApprovalAnswer, Post, "/api/approvals/{approvalId}", "Answers an approval")
         .needs(Write, Approval)
         .takes("ApprovalAnswer")
         .gives(APPROVAL)
@@ -371,19 +371,19 @@ pub const ROUTES: &[Route] = &[
         Name::RunUpdate,
         Patch,
         "/api/sessions/{id}/runs/{runId}",
-        "Changes a message that waits, or its place",
+        "Changes a queued message, or its position",
     )
     .needs(Write, Session)
     .takes("RunPatch")
     .gives(RUN),
-    row(Name::RunDrop, Delete, "/api/sessions/{id}/runs/{runId}", "Drops a message that waits")
+    row(Name::RunDrop, Delete, "/api/sessions/{id}/runs/{runId}", "Removes a queued message")
         .needs(Write, Session)
         .gives(NOTHING),
     row(
         Name::ReplayRun,
         Post,
         "/api/sessions/{id}/runs/{runId}/replay",
-        "Carries a run out once more, with the recorded answers of the model",
+        "Replays a run with the recorded model responses",
     )
     .needs(Write, Session)
     .may_take("ReplayStart")
@@ -393,7 +393,7 @@ pub const ROUTES: &[Route] = &[
         Name::ReplaySession,
         Post,
         "/api/sessions/{id}/replay",
-        "Carries every run of a session out once more, each from its own base version",
+        "Replays every run of a session, each from its own base version",
     )
     .needs(Write, Session)
     .may_take("ReplayStart")
@@ -402,14 +402,14 @@ pub const ROUTES: &[Route] = &[
         .needs(Read, Session)
         .asks(&[LIMIT, CURSOR])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ReplayPage") }]),
-    row(Name::ReplayGet, Get, "/api/sessions/{id}/replays/{replayId}", "One replay, and what came of it")
+    row(Name::ReplayGet, Get, "/api/sessions/{id}/replays/{replayId}", "One replay and its result")
         .needs(Read, Session)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Replay") }]),
     row(
         Name::ReplayEnd,
         Delete,
         "/api/sessions/{id}/replays/{replayId}",
-        "Ends a replay that goes on; one that is over stays as it is",
+        "Stops an active replay; an ended one stays unchanged",
     )
     .needs(Write, Session)
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Replay") }]),
@@ -417,7 +417,7 @@ pub const ROUTES: &[Route] = &[
         Name::ReplayEvents,
         Get,
         "/api/sessions/{id}/replays/{replayId}/events",
-        "A replay's own log after a number: a part of it, or followed to its end",
+        "Reads a replay's log after a number, or streams it to its end",
     )
     .needs(Read, Session)
     .asks(&[
@@ -430,7 +430,7 @@ pub const ROUTES: &[Route] = &[
         Query {
             name: "wait",
             kind: QueryKind::Number(0, MAX_WAIT),
-            summary: "Seconds to wait for the first",
+            summary: "Seconds to wait for the first entry",
         },
     ])
     .gives(&[
@@ -441,7 +441,7 @@ pub const ROUTES: &[Route] = &[
         Name::TranscriptGet,
         Get,
         "/api/sessions/{id}/transcript",
-        "The agent's own transcript, as it wrote it",
+        "The agent's own transcript, unchanged",
     )
     .needs(Read, Session)
     .asks(&[Query { name: "subagent", kind: QueryKind::Text, summary: "Of this subagent" }])
@@ -450,18 +450,18 @@ pub const ROUTES: &[Route] = &[
         Name::BlobGet,
         Get,
         "/api/sessions/{id}/blobs/{hash}",
-        "What was too long for an event of this session",
+        "Downloads an event field that was stored as a blob",
     )
     .needs(Read, Session)
     .gives(&[Answer { status: 200, media: Media::Bytes, schema: None }]),
     row(Name::SandboxGet, Get, "/api/sessions/{id}/sandbox", "Its sandbox: isolation, resources, log")
         .needs(Read, Session)
         .gives(SANDBOX),
-    row(Name::SandboxStart, Post, "/api/sessions/{id}/sandbox/start", "Starts its sandbox, and waits for it")
+    row(Name::SandboxStart, Post, "/api/sessions/{id}/sandbox/start", "Starts its sandbox and waits for it")
         .needs(Write, Session)
         .gives(SANDBOX)
         .fails(&[Code::SandboxError, Code::IsolationMissing, Code::SessionEnded, Code::Unavailable]),
-    row(Name::SandboxStop, Post, "/api/sessions/{id}/sandbox/stop", "Ends its sandbox")
+    row(Name::SandboxStop, Post, "/api/sessions/{id}/sandbox/stop", "Stops its sandbox")
         .needs(Write, Session)
         .may_take("Forced")
         .gives(NOTHING)
@@ -478,7 +478,7 @@ pub const ROUTES: &[Route] = &[
         Name::VersionDiff,
         Get,
         "/api/sessions/{id}/versions/{version}/diff",
-        "What is new in a version: files, line by line, and blocks",
+        "The changes of a version: files, line by line, and blocks",
     )
     .needs(Read, Session)
     .asks(&[
@@ -496,7 +496,7 @@ pub const ROUTES: &[Route] = &[
         Query {
             name: "path",
             kind: QueryKind::Text,
-            summary: "Only this file, with more of its lines than it has among others",
+            summary: "Only this file, with more of its lines",
         },
         Query {
             name: "after",
@@ -557,7 +557,7 @@ pub const ROUTES: &[Route] = &[
         Name::VersionLabel,
         Put,
         "/api/sessions/{id}/versions/{version}/label",
-        "Names a version, which keeps it for ever; or takes the name away",
+        "Sets or removes the label of a version; labelled versions are kept forever",
     )
     .needs(Write, Session)
     .takes("VersionLabel")
@@ -567,7 +567,7 @@ pub const ROUTES: &[Route] = &[
         Name::VersionCommit,
         Post,
         "/api/sessions/{id}/snapshot",
-        "Makes a version of what is there now; the latest, if nothing changed",
+        "Saves the current state as a version; returns the latest, if nothing changed",
     )
     .needs(Write, Session)
     .gives(VERSION)
@@ -580,7 +580,7 @@ pub const ROUTES: &[Route] = &[
         Name::VersionRestore,
         Post,
         "/api/sessions/{id}/restore",
-        "Makes an older version the latest once more; ends the sandbox",
+        "Restores an older version; stops the sandbox",
     )
     .needs(Write, Session)
     .takes("SessionRestore")
@@ -597,18 +597,18 @@ pub const ROUTES: &[Route] = &[
         Name::SessionFork,
         Post,
         "/api/sessions/{id}/fork",
-        "Makes a session that goes on from a version of this one",
+        "Forks the session from a version",
     )
     .needs(Write, Session)
     .may_take("SessionFork")
     .gives(&[Answer { status: 201, media: Media::Json, schema: Some("SessionForked") }])
     .fails(&[Code::AgentUnknown, Code::Conflict, Code::DataDamaged, Code::Unavailable]),
     // Files, what is worth showing of them, and what listens.
-    row(Name::FileList, Get, "/api/sessions/{id}/fs", "What is in a directory; never makes a sandbox")
+    row(Name::FileList, Get, "/api/sessions/{id}/fs", "Lists a directory; never starts a sandbox")
         .needs(Read, Session)
         .asks(&[PATH])
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("FileListing") }]),
-    row(Name::FileRead, Get, "/api/sessions/{id}/fs/read", "A file, or a part of it; never makes a sandbox")
+    row(Name::FileRead, Get, "/api/sessions/{id}/fs/read", "A file, or a range of it; never starts a sandbox")
         .needs(Read, Session)
         .asks(&[PATH])
         .gives(FILE)
@@ -630,7 +630,7 @@ pub const ROUTES: &[Route] = &[
         .needs(Read, Session)
         .asks(&[PATH])
         .gives(ARCHIVE),
-    row(Name::FilePut, Put, "/api/sessions/{id}/fs", "Makes or replaces a file; wakes the sandbox")
+    row(Name::FilePut, Put, "/api/sessions/{id}/fs", "Creates or replaces a file; wakes the sandbox")
         .needs(Write, Session)
         .asks(&[PATH])
         .takes_stream(BodyForm::Bytes, MAX_FILE)
@@ -640,7 +640,7 @@ pub const ROUTES: &[Route] = &[
         Name::FileUpload,
         Post,
         "/api/sessions/{id}/fs/upload",
-        "Puts new files into `/user-input`, or elsewhere",
+        "Uploads new files into `/user-input` or another directory",
     )
     .needs(Write, Session)
     .asks(&[PATH])
@@ -651,13 +651,13 @@ pub const ROUTES: &[Route] = &[
         Name::FileImport,
         Post,
         "/api/sessions/{id}/fs/import",
-        "Puts the files of a tar, a tar compressed by gzip or a zip into the workspace, as a version of their own",
+        "Imports the files of a tar, tar.gz or zip into the workspace, as a version",
     )
     .needs(Write, Session)
     .takes_stream(BodyForm::Bytes, MAX_IMPORT)
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("VersionDetail") }])
     .fails(&[Code::RunInProgress, Code::Conflict, Code::SandboxError, Code::DiskLimit, Code::DataDamaged]),
-    row(Name::FileRemove, Delete, "/api/sessions/{id}/fs", "Removes a file, or a directory with all in it")
+    row(Name::FileRemove, Delete, "/api/sessions/{id}/fs", "Deletes a file, or a directory with its content")
         .needs(Write, Session)
         .asks(&[PATH])
         .gives(NOTHING)
@@ -666,7 +666,7 @@ pub const ROUTES: &[Route] = &[
         Name::FileMove,
         Post,
         "/api/sessions/{id}/fs/move",
-        "Moves or renames a file, or a directory with all in it; wakes the sandbox",
+        "Moves or renames a file, or a directory with its content; wakes the sandbox",
     )
     .needs(Write, Session)
     .takes("FileMove")
@@ -676,19 +676,19 @@ pub const ROUTES: &[Route] = &[
         Name::DirectoryMake,
         Post,
         "/api/sessions/{id}/fs/mkdir",
-        "Makes a directory and those above it; wakes the sandbox",
+        "Creates a directory and its parents; wakes the sandbox",
     )
     .needs(Write, Session)
     .asks(&[PATH])
     .gives(FILE_ITEM)
     .fails(&[Code::Conflict, Code::SandboxError, Code::DiskLimit]),
-    row(Name::ArtifactList, Get, "/api/sessions/{id}/artifacts", "What is worth showing of what it made")
+    row(Name::ArtifactList, Get, "/api/sessions/{id}/artifacts", "Lists its artifacts")
         .needs(Read, Session)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ArtifactList") }]),
     row(Name::ArtifactGet, Get, "/api/sessions/{id}/artifacts/{artifactId}", "One artifact")
         .needs(Read, Session)
         .gives(&[Answer { status: 200, media: Media::Json, schema: Some("Artifact") }]),
-    row(Name::ArtifactContent, Get, "/api/sessions/{id}/artifacts/{artifactId}/content", "What is in it")
+    row(Name::ArtifactContent, Get, "/api/sessions/{id}/artifacts/{artifactId}/content", "Its content")
         .needs(Read, Session)
         .gives(FILE)
         .fails(&[Code::RangeNotSatisfiable]),
@@ -696,7 +696,7 @@ pub const ROUTES: &[Route] = &[
         Name::ArtifactVersions,
         Get,
         "/api/sessions/{id}/artifacts/{artifactId}/versions",
-        "What became of it",
+        "Its history",
     )
     .needs(Read, Session)
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("ArtifactHistory") }]),
@@ -704,7 +704,7 @@ pub const ROUTES: &[Route] = &[
         Name::ArtifactPreview,
         Post,
         "/api/sessions/{id}/artifacts/{artifactId}/preview",
-        "A way for a browser to see it; starts what serves it, if the token may write",
+        "Creates a preview link for a browser; starts the app, if the token may write",
     )
     .needs(Read, Session)
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("PreviewLink") }])
@@ -722,7 +722,7 @@ pub const ROUTES: &[Route] = &[
         Name::KnowledgeAdd,
         Post,
         "/api/projects/{projectId}/knowledge",
-        "Puts files there: all of the form or none, in place of those of the same name",
+        "Uploads files: all of the form or none; files of the same name are replaced",
     )
     .needs(Write, Project)
     .asks(&[KNOWLEDGE_DIRECTORY])
@@ -733,7 +733,7 @@ pub const ROUTES: &[Route] = &[
         Name::KnowledgeRemove,
         Delete,
         "/api/projects/{projectId}/knowledge",
-        "Removes a file, or a directory with all in it",
+        "Deletes a file, or a directory with its content",
     )
     .needs(Write, Project)
     .asks(&[KNOWLEDGE_PATH])
@@ -776,19 +776,20 @@ const STATES: &[&str] = &["running", "loaded", "sandboxed"];
 const PROFILES_OF: Query = Query {
     name: "projectId",
     kind: QueryKind::Id,
-    summary: "What sessions of this project can use: its profiles, and those of the partition that it has none of the same \
-              name for. Without it, an administrator sees all profiles, and a project's token those of its project",
+    summary: "Profiles that sessions of this project can use: its own, and those of the partition unless the project \
+             has one of the same name. Without it, an administrator sees all profiles, and a project token those of \
+             its project",
 };
 const PROFILE_OF: Query = Query {
     name: "projectId",
     kind: QueryKind::Id,
-    summary: "The project it belongs to. Without it, a project's token means its own project, and an administrator the \
-              profiles of the whole partition",
+    summary: "The project it belongs to. Without it, a project token means its own project, and an administrator the \
+             profiles of the whole partition",
 };
 const PROJECT: Query = Query { name: "projectId", kind: QueryKind::Id, summary: "Only this project" };
 const LIMIT: Query = Query { name: "limit", kind: QueryKind::Number(1, 500), summary: "At most this many" };
 const CURSOR: Query =
-    Query { name: "cursor", kind: QueryKind::Text, summary: "The `nextCursor` of the part before" };
+    Query { name: "cursor", kind: QueryKind::Text, summary: "The `nextCursor` of the previous part" };
 
 const PATH: Query = Query {
     name: "path",
@@ -799,7 +800,7 @@ const PATH: Query = Query {
 const KNOWLEDGE_DIRECTORY: Query = Query {
     name: "path",
     kind: QueryKind::Text,
-    summary: "A directory, relative to `/knowledge`; made if it is not there",
+    summary: "A directory, relative to `/knowledge`; created if missing",
 };
 const KNOWLEDGE_PATH: Query =
     Query { name: "path", kind: QueryKind::Text, summary: "Relative to `/knowledge`" };

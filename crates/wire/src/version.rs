@@ -9,68 +9,68 @@ use warren_domain::{
 
 use crate::SessionListItem;
 
-/// A version as it is listed.
+/// A version in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionItem {
     /// Its number.
     pub version: Version,
-    /// The one it was made from.
+    /// Its base version.
     pub base: Version,
-    /// Why it was made.
+    /// Why it was created.
     pub cause: VersionCause,
-    /// The run that made it.
+    /// The run that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// The last entry of the log that belongs to it.
+    /// Its last log entry.
     pub seq: Seq,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// Bytes of all its files.
     pub size_bytes: u64,
-    /// What happened to files since its base.
+    /// File changes since its base.
     pub files: FileCounts,
-    /// How many blocks are new since its base.
+    /// The number of new blocks since its base.
     pub blocks: u64,
-    /// What the session had spent until then.
+    /// The session's usage up to then.
     pub usage: Usage,
-    /// The price of that.
+    /// The cost.
     #[serde(rename = "costUSD")]
     pub cost_usd: f64,
-    /// A name for people; keeps it for ever.
+    /// A name; labelled versions are kept forever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Another session worked in the same workspace meanwhile.
+    /// Another session worked in the same workspace at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
-    /// The older version it is once more.
+    /// The restored version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<Version>,
-    /// Its files and transcripts are not kept any more.
+    /// Its files and transcripts have been deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
 }
 
-/// One version, whole.
+/// One version in full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionDetail {
     /// As it is listed.
     #[serde(flatten)]
     pub item: VersionItem,
-    /// Paths that were there and are not in it: caches and dependencies.
+    /// Excluded paths: caches and dependencies.
     pub excluded: Vec<String>,
-    /// What is not in it because it could not be kept, at most 1,000 of them.
+    /// Files that could not be saved, at most 1,000 of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedFile>,
-    /// Files that changed every time they were read, at most 1,000 of them: they are in it as they were found.
+    /// Files that kept changing while they were read, at most 1,000 of them; their last content is saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstable: Vec<String>,
-    /// What the agent remembered.
+    /// The agent's transcripts.
     pub transcripts: Vec<TranscriptLength>,
 }
 
-/// Something that could not be kept.
+/// A file that could not be saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SkippedFile {
@@ -85,9 +85,9 @@ pub struct SkippedFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TranscriptLength {
-    /// `main`, or the agent's own name for it.
+    /// `main`, or the agent's own ID for it.
     pub thread: String,
-    /// Its length.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
@@ -100,25 +100,25 @@ pub struct VersionPage {
     /// Pass it as `cursor` for the next part; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// What the session has now.
+    /// The current state of the session.
     pub head: VersionHead,
 }
 
-/// What a session has now.
+/// The current state of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionHead {
     /// Its latest version.
     pub version: Version,
-    /// There is more than that: a run failed, or files changed between runs. The next run commits it first.
+    /// There are uncommitted changes: a run failed, or files changed between runs. The next run commits them first.
     pub dirty: bool,
 }
 
-/// Names a version.
+/// Labels a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VersionLabel {
-    /// Its name, of 1 to 100 characters; `null` takes it away.
+    /// The label, 1 to 100 characters; `null` removes it.
     #[serde(deserialize_with = "Option::deserialize")]
     pub label: Option<String>,
 }
@@ -133,10 +133,10 @@ pub struct VersionDiff {
     pub to: Version,
     /// Files that differ, by path.
     pub files: Vec<FileDiff>,
-    /// There are more files that differ.
+    /// More files differ.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Blocks of the main conversation that are new. None if only some files were asked for, with `path` or `after`.
+    /// New blocks of the main conversation. Empty if only some files were requested, with `path` or `after`.
     pub blocks: Vec<Block>,
 }
 
@@ -150,24 +150,24 @@ pub struct FileDiff {
     pub change: TreeChange,
     /// `file`, `directory` or `symlink`.
     pub kind: String,
-    /// It is not text. `false` too where nobody looked, because `lines` was `none`.
+    /// It is not text. Also `false` if it was not read, because `lines` was `none`.
     pub binary: bool,
-    /// As it was.
+    /// The previous state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<FileLook>,
-    /// As it is.
+    /// The current state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<FileLook>,
     /// The lines that differ, as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The diff is cut, or there was no room or no time for one.
+    /// The diff is truncated, or was left out because of a limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// How many lines are new, where they were counted. Also those that a diff that is cut does not show.
+    /// The number of added lines, if counted, including those that a truncated diff does not show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<u64>,
-    /// How many lines are gone, where they were counted.
+    /// The number of removed lines, if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
 }
@@ -184,11 +184,11 @@ pub enum TreeChange {
     Changed,
 }
 
-/// What a file is, without its content.
+/// A file without its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileLook {
-    /// Its length.
+    /// Its size in bytes.
     pub size_bytes: u64,
     /// The hash of its content, or of a link's target.
     pub hash: BlobHash,
@@ -196,7 +196,7 @@ pub struct FileLook {
     pub mode: u32,
 }
 
-/// Paths of the workspace that two versions do not have alike, or a part of them.
+/// Paths of the workspace that differ between two versions, or a part of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionChanges {
@@ -204,14 +204,14 @@ pub struct VersionChanges {
     pub from: VersionPlace,
     /// After.
     pub to: VersionPlace,
-    /// Files, links, and directories that only one of them has; by path, a directory before what is in it.
+    /// Files, links, and directories that only one of them has; by path, a directory before its content.
     pub changes: Vec<PathChange>,
     /// Pass it as `cursor` for the next part; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Where a version is. It may be of the session that another was forked from.
+/// A reference to a version, possibly of the session that this one was forked from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionPlace {
@@ -219,11 +219,11 @@ pub struct VersionPlace {
     pub session_id: SessionId,
     /// Which.
     pub version: Version,
-    /// Why it was made.
+    /// Why it was created.
     pub cause: VersionCause,
 }
 
-/// A path that two versions do not have alike.
+/// A path that differs between two versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PathChange {
@@ -231,10 +231,10 @@ pub struct PathChange {
     pub path: String,
     /// What happened to it.
     pub change: TreeChange,
-    /// As it was.
+    /// The previous state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<TreeEntry>,
-    /// As it is.
+    /// The current state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<TreeEntry>,
 }
@@ -245,65 +245,65 @@ pub struct PathChange {
 pub struct TreeListing {
     /// The directory.
     pub path: String,
-    /// What is in it, by name.
+    /// Its entries, by name.
     pub entries: Vec<TreeEntry>,
 }
 
-/// Something in a directory of a version.
+/// An entry of a version's directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeEntry {
     /// Its name.
     pub name: String,
-    /// Where it is, to ask for it.
+    /// The path, for requests.
     pub path: String,
     /// `file`, `directory` or `symlink`.
     pub kind: String,
-    /// Its length.
+    /// Its size in bytes.
     pub size_bytes: u64,
     /// Permission bits.
     pub mode: u32,
-    /// When it was last changed.
+    /// When it was last modified.
     pub modified_at: Timestamp,
     /// The hash of its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<BlobHash>,
-    /// Where a link points to.
+    /// The target of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
 
-/// Makes a session that goes on from a version of another.
+/// Forks a session from a version of another.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionFork {
-    /// From which version; the latest if absent.
+    /// The version to fork from; the latest if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
-    /// A name for people.
+    /// A display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Another agent than that of the other session.
+    /// A different agent than the origin's.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<AgentType>,
-    /// Another profile than that of the other session.
+    /// A different profile than the origin's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileId>,
 }
 
-/// A session that was forked.
+/// A fork.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionForked {
     /// The new session.
     #[serde(flatten)]
     pub session: SessionListItem,
-    /// What of the version the new session does not have, for people.
+    /// What the fork lacks, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<String>,
 }
 
-/// Makes an older version the latest once more.
+/// Restores an older version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionRestore {
@@ -311,17 +311,17 @@ pub struct SessionRestore {
     pub version: Version,
 }
 
-/// What to do when `baseVersion` is not the latest any more.
+/// What to do if `baseVersion` is stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum OnConflict {
-    /// In a word: `reject` or `retry`.
+    /// By name: `reject` or `retry`.
     Word(ConflictWord),
-    /// Try again on the latest version.
+    /// Retry on the latest version.
     Retry(ConflictRetry),
 }
 
-/// What to do, in a word.
+/// The policy by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ConflictWord {
@@ -331,13 +331,13 @@ pub enum ConflictWord {
     Retry,
 }
 
-/// How to try again.
+/// How to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConflictRetry {
-    /// How often; at most 10.
+    /// The number of retries; at most 10.
     pub retries: u32,
-    /// How long to wait before the first, in milliseconds; then twice as long each time. At most 10000.
+    /// The delay before the first retry, in milliseconds, doubled each time. At most 10000.
     pub backoff_ms: u64,
 }
 

@@ -218,7 +218,7 @@ export const STORIES = [
         await person.log().getByRole("button", { name: /^Open .* beside$/ }).click();
         const thread = page.getByRole("complementary", { name: /^Thread of/ });
         await thread.getByText("does not say its unit", { exact: false }).waitFor();
-        assert.equal(await thread.getByText("Two findings", { exact: false }).count(), 1);
+        assert.equal(await thread.getByText("One finding", { exact: false }).count(), 1);
       } finally {
         wire.end();
       }

@@ -11,7 +11,7 @@ export const STORIES = [
       const { page } = person;
       assert.deepEqual(await faults(page), []);
       const id = await person.start("Build me a dashboard of our sales");
-      await person.sees("First the plan:");
+      await person.sees("Here's the plan:");
       await person.idle();
       await person.sees("strongest region");
       const log = person.log();
@@ -33,7 +33,7 @@ export const STORIES = [
       // Its thread, in place and beside.
       const card = log.locator("details.subag");
       await card.locator("summary").click();
-      await card.getByText("Two findings", { exact: false }).first().waitFor();
+      await card.getByText("One finding", { exact: false }).first().waitFor();
       await log.getByRole("button", { name: /^Open .* beside$/ }).click();
       const thread = page.getByRole("complementary", { name: /^Thread of/ });
       await thread.getByText("does not say its unit", { exact: false }).waitFor();

@@ -11,8 +11,8 @@ const HEAD: &str = "\
 
 # Error codes
 
-What fails is answered with an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) problem document; its `code` is
-one of these, and never changes its meaning. A failed run carries one too, in its `run_failed` event.
+Errors are [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) problem documents. `code` is one of these, and its meaning
+never changes. The `run_failed` event of a failed run has a code too.
 
 | code | status | meaning |
 |---|---|---|

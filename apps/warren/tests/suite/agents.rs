@@ -184,5 +184,5 @@ async fn what_gemini_cli_could_only_ignore_is_refused_before_it_starts() {
     let refused = client.post(&format!("{path}/messages"), &json!({"content": image})).await;
     assert_eq!(refused.refusal(), (400, "BAD_REQUEST"));
     let title = refused.body.to_string();
-    assert!(title.contains("agent `gemini-cli` takes no images in messages"), "{title}");
+    assert!(title.contains("agent `gemini-cli` does not accept images in messages"), "{title}");
 }

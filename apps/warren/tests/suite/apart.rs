@@ -213,7 +213,7 @@ async fn a_guest_that_dies_while_it_scans_leaves_the_version_before_whole_and_th
     let log = client.log(session).await;
     let lost = |event: &TestEvent| {
         let message = event.json["block"]["message"].as_str().unwrap_or_default();
-        message.contains("was lost with its sandbox; version 1 goes on")
+        message.contains("were lost with the sandbox; the session continues from version 1")
     };
     assert_eq!(log.iter().filter(|event| lost(event)).count(), 1, "{log:#?}");
     let causes: Vec<Value> = list(&client, session).await["versions"]
@@ -328,5 +328,7 @@ async fn a_server_that_is_killed_in_a_run_goes_on_from_the_version_and_says_what
         .await
         .until(|event| event.json["block"]["id"].as_str().is_some_and(|id| id.starts_with("lost-")))
         .await;
-    assert!(log.last().unwrap().json["block"]["message"].as_str().unwrap().contains("version 1 goes on"));
+    assert!(
+        log.last().unwrap().json["block"]["message"].as_str().unwrap().contains("continues from version 1")
+    );
 }

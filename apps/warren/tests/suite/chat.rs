@@ -31,7 +31,7 @@ async fn a_conversation_in_a_pipe_is_one_session_and_its_exit_code_is_the_last_r
     };
     let (code, said) = talk("remember that I like teal\n\nwhat did I say?\n").await;
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("I will remember") && said.trim_end().contains("teal"), "{said}");
+    assert!(said.contains("I'll remember") && said.trim_end().contains("teal"), "{said}");
     assert!(!said.contains('\u{1b}') && !said.contains('›'), "nobody is asked in a pipe: {said}");
     let list = server.admin().get("/api/sessions").await.expect(reqwest::StatusCode::OK);
     assert_eq!(list["sessions"].as_array().map(Vec::len), Some(1), "one session for all of it");

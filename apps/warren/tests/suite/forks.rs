@@ -139,8 +139,8 @@ async fn a_fork_says_what_it_does_not_have_and_is_whose_it_was_made_by() {
     let loss = forked["loss"].as_array().expect("a list").iter().map(|it| it.as_str().expect("a text"));
     let loss: Vec<_> = loss.collect();
     let [memory, model, files] = &loss[..] else { panic!("{loss:#?}") };
-    assert!(memory.contains("remembers") && model.contains("`demo-large`"), "{loss:#?}");
-    assert!(files.contains("in no version") && files.contains("version 1"), "{loss:#?}");
+    assert!(memory.contains("memory") && model.contains("`demo-large`"), "{loss:#?}");
+    assert!(files.contains("uncommitted changes") && files.contains("version 1"), "{loss:#?}");
     let detail = client.get(of(other, "").trim_end_matches('/')).await.expect(StatusCode::OK);
     assert_eq!(detail["options"]["model"], Value::Null);
     let (_, forked) = fork(&client, session, json!({"version": 1})).await;

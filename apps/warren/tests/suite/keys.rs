@@ -176,7 +176,7 @@ async fn models_are_those_that_providers_offer_and_sandboxes_may_ask_for() {
     let problems = list["problems"].as_array().expect("problems");
     assert_eq!(problems.len(), 1, "{list:#}");
     assert_eq!(problems[0]["provider"], "openai");
-    assert_eq!(problems[0]["message"], "the provider cannot be reached: no connection could be made");
+    assert_eq!(problems[0]["message"], "the provider cannot be reached: the connection failed");
 
     set(&client, KEY, &provider.url).await;
     let list = client.get("/api/models").await.expect(StatusCode::OK);

@@ -164,7 +164,7 @@ async fn parts_of_a_profile_that_the_agent_ignores_are_named_once_in_a_session()
         .filter(|event| event.json["block"]["id"] == "ignored-parts-of-profile")
         .map(|event| &event.json["block"]["message"])
         .collect();
-    let note = "The agent `builtin` has no place for these parts of its profile, and ignores them: \
+    let note = "The agent `builtin` does not support these parts of its profile and ignores them: \
                 npm packages of skills (d3).";
     assert_eq!(notes, [note]);
 }

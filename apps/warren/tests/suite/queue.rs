@@ -25,17 +25,17 @@ async fn runs_beyond_the_maximum_of_sandboxes_wait_in_order_and_can_be_interrupt
     first_events.until(|event| event.json["runtime"]["sandbox"]["status"] == "ready").await;
 
     let (second, mut second_events) =
-        queued(&client, "run: echo second", "Waiting for a free sandbox: place 1 of 1").await;
+        queued(&client, "run: echo second", "Waiting for a free sandbox: position 1 of 1").await;
     let (third, mut third_events) =
-        queued(&client, "run: echo third", "Waiting for a free sandbox: place 2 of 2").await;
+        queued(&client, "run: echo third", "Waiting for a free sandbox: position 2 of 2").await;
     let (_fourth, mut fourth_events) =
-        queued(&client, "run: echo fourth", "Waiting for a free sandbox: place 3 of 3").await;
+        queued(&client, "run: echo fourth", "Waiting for a free sandbox: position 3 of 3").await;
 
     let interrupted = client.post(&format!("/api/sessions/{third}/interrupt"), &json!({})).await;
     interrupted.expect(StatusCode::ACCEPTED);
     third_events.until(|event| event.kind() == "run_interrupted").await;
     // The next one moves up.
-    let moved = "Waiting for a free sandbox: place 2 of 2";
+    let moved = "Waiting for a free sandbox: position 2 of 2";
     fourth_events.until(|event| event.json["runtime"]["sandbox"]["statusMessage"] == moved).await;
 
     // The first sandbox is idle then, and ends long before its idle timeout.

@@ -151,7 +151,7 @@ async fn an_agent_that_fills_its_disk_is_stopped_and_the_next_one_can_clean_up()
     let mut events = client.events(session, events.last().unwrap().seq).await;
     let ended = events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
     let why = ended.last().unwrap().json["runtime"]["sandbox"]["statusMessage"].clone();
-    assert!(why.as_str().unwrap().contains("bytes on disk"), "{why}");
+    assert!(why.as_str().unwrap().contains("bytes of disk"), "{why}");
 }
 
 #[tokio::test]

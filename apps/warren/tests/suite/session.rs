@@ -337,7 +337,7 @@ async fn a_transcript_is_saved_while_its_run_goes_on() {
     let saved = async {
         loop {
             let answer = client.get(&path).await;
-            if answer.body.to_string().contains("I wait for 600 seconds") {
+            if answer.body.to_string().contains("Waiting for 600 seconds") {
                 break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;

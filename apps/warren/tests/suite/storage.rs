@@ -139,7 +139,7 @@ async fn server_whose_blob_storage_belongs_to_another_database_does_not_start() 
             None => std::fs::remove_file(&id).expect("removed"),
         }
         let complaints = server.restart_refused().await;
-        assert!(complaints.contains("is not the one of this database"), "{complaints}");
+        assert!(complaints.contains("does not belong to this database"), "{complaints}");
         assert!(complaints.contains(own.trim()), "the hint names the right id: {complaints}");
     }
     std::fs::write(&id, &own).expect("written");

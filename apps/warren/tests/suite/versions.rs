@@ -380,7 +380,7 @@ async fn what_takes_too_much_while_no_run_goes_on_is_committed_before_its_sandbo
     let mut events = client.events(session, first.last().unwrap().seq).await;
     let ended = events.until(|event| event.json["runtime"]["sandbox"]["status"] == "terminated").await;
     let why = ended.last().unwrap().json["runtime"]["sandbox"]["statusMessage"].to_string();
-    assert!(why.contains("bytes on disk"), "{why}");
+    assert!(why.contains("bytes of disk"), "{why}");
     assert!(kinds(&ended).contains(&"version_committed"), "{:?}", kinds(&ended));
     assert_eq!(list(&client, session).await["head"], json!({"version": 2, "dirty": false}));
     assert_eq!(file(&client, session, 2, "big1.bin").await.0, 200);

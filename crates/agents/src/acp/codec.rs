@@ -421,7 +421,7 @@ impl Codec for AcpCodec {
             self.main_thread().stop_writing(&mut drafts);
             out.extend(drafts.into_iter().map(Output::Event));
             self.repeat_prompt(at, out);
-            let message = format!("the agent ended before it was done ({exit})");
+            let message = format!("the agent exited before it finished ({exit})");
             let end = match self.interrupting {
                 true => TurnEnd::Interrupted,
                 false => TurnEnd::Failed { code: ErrorCode::AgentError, message, recoverable: true },

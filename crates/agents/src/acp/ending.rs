@@ -43,7 +43,7 @@ impl AcpCodec {
             "end_turn" if self.interrupting => self.end(TurnEnd::Interrupted, out),
             "refusal" => self.fail(ErrorCode::LlmError, "the model refused to go on".to_owned(), at, out),
             reason @ ("max_tokens" | "max_turn_requests") => {
-                let message = format!("the agent stopped before it was done ({reason})");
+                let message = format!("the agent stopped before it finished ({reason})");
                 self.fail(ErrorCode::LlmError, message, at, out);
             }
             _ => self.end(TurnEnd::Completed { summary }, out),

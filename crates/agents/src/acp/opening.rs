@@ -66,7 +66,7 @@ impl AcpCodec {
         self.replay = Replay::No;
         self.main = None;
         let message =
-            format!("The agent does not remember this session ({}); it begins anew.", failure.message);
+            format!("The agent does not remember this session ({}); it starts over.", failure.message);
         self.note(&message, at, out);
         self.open(out);
     }
@@ -129,7 +129,7 @@ impl AcpCodec {
         if self.prompt.as_ref().is_some_and(|prompt| prompt.content.has_image()) && !self.can_prompt("image")
         {
             let hint = "send the message without images, or put them into the workspace as files";
-            return self.refuse("the agent takes no images in messages", hint, at, out);
+            return self.refuse("the agent does not accept images in messages", hint, at, out);
         }
         let (Some(prompt), Some(session)) = (self.prompt.take(), self.main.clone()) else { return };
         let blocks = self.prompt_blocks(&prompt.content);
@@ -145,7 +145,7 @@ impl AcpCodec {
     }
 
     pub(super) fn cannot_ask(&mut self, failure: &Failure, at: Timestamp, out: &mut Vec<Output>) {
-        let why = format!("the agent does not change to the mode in which it asks: {}", failure.message);
+        let why = format!("the agent refused to switch to the mode in which it asks: {}", failure.message);
         self.refuse(&why, ASK_OTHERWISE, at, out);
     }
 

@@ -249,7 +249,7 @@ fn files_and_terminals_are_refused_and_a_death_is_a_failure() {
     let refused = client.hears(&json!({"id": 7, "method": "fs/write_text_file", "params": {}}));
     assert_eq!(refused[0]["error"]["code"], -32601);
     client.codec.ended(&Exit { code: Some(1), signal: None }, now(), &mut client.out);
-    let message = "the agent ended before it was done (exit code 1)".to_owned();
+    let message = "the agent exited before it finished (exit code 1)".to_owned();
     assert_eq!(client.ends(), [&TurnEnd::Failed { code: ErrorCode::AgentError, message, recoverable: true }]);
 }
 
@@ -283,7 +283,7 @@ fn agent_that_would_not_ask_is_not_prompted() {
     assert_eq!(next[0]["params"], json!({"sessionId": "s", "modeId": "read-only"}));
     let next = client.hears(&json!({"id": 3, "error": {"code": 1, "message": "not now"}}));
     assert_eq!(methods(&next), Vec::<&str>::new());
-    let why = "the agent does not change to the mode in which it asks: not now; hint: ";
+    let why = "the agent refused to switch to the mode in which it asks: not now; hint: ";
     assert!(refusal(&client).starts_with(why), "{}", refusal(&client));
 }
 
@@ -341,5 +341,5 @@ fn image_goes_to_an_agent_that_takes_it_and_is_refused_otherwise() {
     );
     let (client, next) = prompted(json!({}));
     assert_eq!(next, Vec::<Value>::new());
-    assert!(refusal(&client).starts_with("the agent takes no images in messages; hint: "));
+    assert!(refusal(&client).starts_with("the agent does not accept images in messages; hint: "));
 }

@@ -135,7 +135,7 @@ impl Codec for BuiltinCodec {
         } else {
             TurnEnd::Failed {
                 code: ErrorCode::AgentError,
-                message: format!("the agent ended before it was done ({exit})"),
+                message: format!("the agent exited before it finished ({exit})"),
                 recoverable: true,
             }
         };

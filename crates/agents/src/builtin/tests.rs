@@ -101,7 +101,7 @@ fn a_process_that_dies_early_failed_unless_it_was_asked_to_stop() {
     let (mut codec, mut out) = (Builtin.recorded(), Vec::new());
     codec.ended(&killed, now(), &mut out);
     codec.ended(&killed, now(), &mut out);
-    let message = "the agent ended before it was done (killed by signal 9)".to_owned();
+    let message = "the agent exited before it finished (killed by signal 9)".to_owned();
     assert_eq!(
         out,
         [Output::TurnEnded(TurnEnd::Failed { code: ErrorCode::AgentError, message, recoverable: true })]

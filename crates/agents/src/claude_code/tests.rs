@@ -408,7 +408,7 @@ fn an_interrupt_is_a_request_and_what_comes_of_it_is_no_failure() {
     assert_eq!(ends(&out), [TurnEnd::Interrupted]);
     let (mut codec, mut out) = (live(), Vec::new());
     codec.ended(&killed, now(), &mut out);
-    let message = "the agent ended before it was done (killed by signal 9)".to_owned();
+    let message = "the agent exited before it finished (killed by signal 9)".to_owned();
     assert_eq!(ends(&out), [TurnEnd::Failed { code: ErrorCode::AgentError, message, recoverable: true }]);
 }
 

@@ -479,7 +479,7 @@ impl Codec for CodexCodec {
     fn ended(&mut self, exit: &Exit, at: Timestamp, out: &mut Vec<Output>) {
         if !self.has_ended {
             self.repeat_prompt(at, out);
-            let message = format!("the agent ended before it was done ({exit})");
+            let message = format!("the agent exited before it finished ({exit})");
             self.fail(ErrorCode::AgentError, message, out);
         }
     }

@@ -212,7 +212,7 @@ impl OpenCodeCodec {
         let end = match told {
             _ if self.interrupting => TurnEnd::Interrupted,
             Some(end) => end,
-            None => failed("OpenCode ended before it was done"),
+            None => failed("OpenCode exited before it finished"),
         };
         out.push(Output::TurnEnded(end));
     }
@@ -336,7 +336,7 @@ impl Codec for OpenCodeCodec {
 
     fn ended(&mut self, exit: &Exit, at: Timestamp, out: &mut Vec<Output>) {
         if self.driving.is_some() && self.phase != Phase::Ended && !self.translator.is_idle() {
-            self.problem = Some(failed(&format!("OpenCode ended before it was done ({exit})")));
+            self.problem = Some(failed(&format!("OpenCode exited before it finished ({exit})")));
         }
         self.finish(at, out);
     }

@@ -124,7 +124,7 @@ fn a_turn_ends_once_and_as_the_signals_say() {
                  please try again.";
     let cases = [
         ("api_error", failed(ErrorCode::LlmError, "fake: the request is bad")),
-        ("api_quota", failed(ErrorCode::AgentError, "the agent ended before it was done (exit code 124)")),
+        ("api_quota", failed(ErrorCode::AgentError, "the agent exited before it finished (exit code 124)")),
         ("empty", failed(ErrorCode::LlmError, empty)),
         ("late_error", failed(ErrorCode::LlmError, "fake: late")),
         ("signal_TERM_slow_norelaunch", Some(TurnEnd::Interrupted)),

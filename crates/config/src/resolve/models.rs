@@ -204,7 +204,7 @@ fn read_key(key: &'static str, path: &Path) -> Result<Secret, ConfigError> {
         source,
     })?;
     match text.trim() {
-        "" => Err(invalid(key, path.display(), "the file is empty: it must hold the key")),
+        "" => Err(invalid(key, path.display(), "the file is empty: it must contain the key")),
         found => Ok(Secret::new(found)),
     }
 }

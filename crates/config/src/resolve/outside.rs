@@ -39,7 +39,7 @@ pub(super) fn egress(raw: RawEgress) -> Result<Egress, ConfigError> {
         return Err(invalid(
             "egress.allow",
             rule,
-            "write `example.com`, `*.example.com` or an address, with `:port` behind it unless 80 and 443 are meant",
+            "write `example.com`, `*.example.com` or an address, with `:port` for ports other than 80 and 443",
         ));
     }
     let has_port = |text: &str| text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());

@@ -19,7 +19,7 @@ pub(super) fn server(raw: RawServer) -> Result<Server, ConfigError> {
 
 /// Origins as browsers write them: in lower case, and without the usual port of their scheme.
 fn allowed_origins(written: Option<Vec<String>>) -> Result<Vec<String>, ConfigError> {
-    let hint = "write a scheme, a host and maybe a port, no path and no `*`: `https://app.example.com`, `http://localhost:5173`";
+    let hint = "write a scheme, a host and optionally a port, no path and no `*`: `https://app.example.com`, `http://localhost:5173`";
     let each = |text: String| origin(&text).ok_or_else(|| invalid("server.allowed_origins", text, hint));
     written.unwrap_or_default().into_iter().map(each).collect()
 }
@@ -61,7 +61,7 @@ pub(super) fn preview_base(written: Option<String>) -> Result<Option<String>, Co
         Some(base) if !is_base(&base) => Err(invalid(
             "previews.base_url",
             base,
-            "write a scheme, a host and maybe a port: `https://preview.example.com`",
+            "write a scheme, a host and optionally a port: `https://preview.example.com`",
         )),
         base => Ok(base),
     }
@@ -83,7 +83,7 @@ pub(super) fn preview_origins(written: Option<Vec<String>>) -> Result<Vec<String
         Some(origin) => Err(invalid(
             "previews.allow_origins",
             origin,
-            "write a scheme, a host and maybe a port, and no path: `https://api.example.com`, `wss://*.example.com`",
+            "write a scheme, a host and optionally a port, and no path: `https://api.example.com`, `wss://*.example.com`",
         )),
     }
 }

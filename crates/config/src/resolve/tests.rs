@@ -240,7 +240,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         (
             "[cellar]\nversions = 3",
             "unknown key `cellar` in `DIR/warren.toml`",
-            "`warren config show` prints every key there is",
+            "`warren config show` lists all keys",
         ),
         (
             "[models.anthropic]\napi_key = 'sk'",
@@ -306,7 +306,7 @@ fn what_is_outside_is_refused_with_what_to_do() {
         (
             "[egress]\nallow = ['http://a.example']",
             "`egress.allow` cannot be `http://a.example`",
-            "write `example.com`, `*.example.com` or an address, with `:port` behind it unless 80 and 443 are meant",
+            "write `example.com`, `*.example.com` or an address, with `:port` for ports other than 80 and 443",
         ),
         (
             "[egress]\nallow_private = ['10.0.0.5']",
@@ -316,12 +316,12 @@ fn what_is_outside_is_refused_with_what_to_do() {
         (
             "[previews]\nallow_origins = ['https://a.example; script-src *']",
             "`previews.allow_origins` cannot be `https://a.example; script-src *`",
-            "write a scheme, a host and maybe a port, and no path: `https://api.example.com`, `wss://*.example.com`",
+            "write a scheme, a host and optionally a port, and no path: `https://api.example.com`, `wss://*.example.com`",
         ),
         (
             "[previews]\nallow_origins = ['a.example']",
             "`previews.allow_origins` cannot be `a.example`",
-            "write a scheme, a host and maybe a port, and no path: `https://api.example.com`, `wss://*.example.com`",
+            "write a scheme, a host and optionally a port, and no path: `https://api.example.com`, `wss://*.example.com`",
         ),
         (
             "[agents]\nregistry = 'npm.example.org'",

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::EXPLANATIONS;
 
-/// What a person allows for the rest of a session.
+/// A rule: what is allowed for the rest of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApprovalRule {
-    /// The tool, by its agent's name for it.
+    /// The tool, by the agent's name for it.
     pub tool: String,
     /// How `pattern` is compared with a call.
     pub scope: RuleScope,
@@ -40,7 +40,7 @@ pub enum RuleScope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// It would not have allowed the call it is an answer to.
-    #[error("the rule does not cover what is asked")]
+    #[error("the rule does not cover the request")]
     NotCovering,
     /// Its words are not a plain command.
     #[error("the words of a `prefix` rule must be a plain command, without shell syntax")]
@@ -49,7 +49,7 @@ pub enum RuleError {
     #[error("a `prefix` rule for a program that runs other programs would allow any of them")]
     Launcher,
     /// The call does not say what would be done.
-    #[error("what is asked does not say what would be done, so no rule can cover it")]
+    #[error("the request does not say what it would do, so no rule can cover it")]
     Unsaid,
 }
 

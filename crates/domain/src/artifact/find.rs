@@ -8,10 +8,10 @@ use crate::{ArtifactId, BlobHash, SessionId};
 /// At most this many artifacts of a session are told of; the rest are files like any other.
 pub const MAX_ARTIFACTS: usize = 500;
 
-/// Where apps are looked for, and everything else worth showing.
+/// The directory that is searched for apps and other artifacts.
 const OUTPUTS: &str = "outputs/";
 
-/// What makes a directory an app.
+/// The file that makes a directory an app.
 const PACKAGE: &str = "package.json";
 
 /// Everything that decides which artifacts there are.
@@ -32,22 +32,22 @@ pub struct Outputs {
 /// A file as something saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputFile {
-    /// Its length.
+    /// Its size in bytes.
     pub size_bytes: u64,
     /// BLAKE3 of its content, if it was looked at.
     pub hash: Option<BlobHash>,
 }
 
-/// What a `package.json` says.
+/// The relevant part of a `package.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// Its name for people.
+    /// Its display name.
     pub name: Option<String>,
-    /// What starts it.
+    /// The command that starts it.
     pub command: String,
 }
 
-/// Whose port it is.
+/// The app that owns a port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PortOwner {
     /// The directory it runs in, relative to the workspace; the workspace itself is the empty text.

@@ -1,11 +1,11 @@
-//! What an agent says about its own outputs.
+//! The manifest: an agent's description of its own outputs.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{ArtifactKind, MAX_ARTIFACTS};
 
-/// Where the manifest lies in the workspace.
+/// Path of the manifest in the workspace.
 pub const MANIFEST_PATH: &str = "outputs/manifest.json";
 
 /// The longest command that is taken.
@@ -26,17 +26,17 @@ pub struct Manifest {
 pub struct ManifestEntry {
     /// How to show it; by its file's name if the manifest says nothing that is known.
     pub kind: Option<ArtifactKind>,
-    /// A name for people.
+    /// A display name.
     pub name: Option<String>,
     /// Relative to the workspace, without a final slash.
     pub path: String,
-    /// What starts it.
+    /// The command that starts it.
     pub command: Option<String>,
     /// Where it then listens.
     pub port: Option<u16>,
 }
 
-/// Why a text is no manifest.
+/// Why a text is not a manifest.
 #[derive(Debug, thiserror::Error)]
 #[error("`{MANIFEST_PATH}` is not a manifest")]
 pub struct ManifestError(#[source] serde_json::Error);

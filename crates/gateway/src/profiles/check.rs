@@ -76,7 +76,7 @@ fn check_names<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Checked 
         check_name(&format!("{list}[{place}].name"), name)?;
         if !seen.insert(name) {
             let problem = format!("is `{name}`, and so is another one of `{list}`");
-            return Err(invalid(&format!("{list}[{place}].name"), problem, "give each a name of its own"));
+            return Err(invalid(&format!("{list}[{place}].name"), problem, "use unique names"));
         }
     }
     Ok(())
@@ -122,7 +122,7 @@ fn check_variable(field: &str, name: &str, value: &str) -> Checked {
         return Err(invalid(field, problem, "use letters, digits and `_`"));
     }
     if value.contains('\0') {
-        return Err(invalid(field, "has NUL in it", "leave the NUL out: no environment can hold it"));
+        return Err(invalid(field, "contains NUL", "remove the NUL: no environment can hold it"));
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ fn check_files(list: &str, files: &[WorkspaceTemplateFile]) -> Checked {
         })?;
         if !paths.insert(path) {
             let problem = format!("is `{}`, and so is another one of `{list}`", path.display());
-            return Err(invalid(&field, problem, "give each file a path of its own"));
+            return Err(invalid(&field, problem, "use unique paths"));
         }
     }
     for (place, file) in files.iter().enumerate() {
@@ -171,7 +171,7 @@ fn check_servers(profile: &AgentProfile) -> Checked {
             check_name(&format!("{at}.name"), &server.name)?;
             if !seen.insert(server.name.as_str()) {
                 let problem = format!("is `{}`, and so is another MCP server's", server.name);
-                return Err(invalid(&format!("{at}.name"), problem, "give each server a name of its own"));
+                return Err(invalid(&format!("{at}.name"), problem, "use unique names"));
             }
             check_server(&at, server)?;
         }
@@ -183,7 +183,7 @@ fn check_server(at: &str, server: &McpServer) -> Checked {
     let settings = &server.settings;
     let hint = "give it a `command` with `args`, or a `url`, and not both";
     match (settings.get("command"), settings.get("url")) {
-        (None, None) => return Err(invalid(at, "says neither how it is started nor where it is", hint)),
+        (None, None) => return Err(invalid(at, "has neither a `command` nor a `url`", hint)),
         (Some(_), Some(_)) => return Err(invalid(at, "has both a `command` and a `url`", hint)),
         (Some(Value::String(program)), None) => {
             check_command(&format!("{at}.command"), std::slice::from_ref(program))?;
@@ -202,7 +202,7 @@ fn check_server(at: &str, server: &McpServer) -> Checked {
     }
     for key in ["type", "cwd"] {
         if settings.get(key).is_some_and(|value| !value.is_string()) {
-            return Err(invalid(&format!("{at}.{key}"), "is not a text", "write it in quotes"));
+            return Err(invalid(&format!("{at}.{key}"), "is not a string", "write it in quotes"));
         }
     }
     for (name, value, field) in pairs(at, settings, &["env", "environment"])? {
@@ -218,7 +218,7 @@ fn texts(field: &str, words: &[Value]) -> Result<Vec<String>, RequestError> {
     let word = |(place, word): (usize, &Value)| match word.as_str() {
         Some(word) if !word.contains('\0') => Ok(word.to_owned()),
         Some(_) => Err(invalid(&format!("{field}[{place}]"), "has NUL in it", "leave the NUL out")),
-        None => Err(invalid(&format!("{field}[{place}]"), "is not a text", "write it in quotes")),
+        None => Err(invalid(&format!("{field}[{place}]"), "is not a string", "write it in quotes")),
     };
     words.iter().enumerate().map(word).collect()
 }
@@ -253,7 +253,7 @@ fn check_header(field: &str, name: &str, value: &str) -> Checked {
     }
     if value.chars().any(|letter| letter.is_control() && letter != '\t') {
         // The value itself may be a secret.
-        return Err(invalid(field, "has a control character in it", "write the value on one line"));
+        return Err(invalid(field, "contains a control character", "write the value on one line"));
     }
     Ok(())
 }

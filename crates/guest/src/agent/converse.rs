@@ -87,7 +87,7 @@ impl Agent {
                     }
                 }
                 Next::Continue | Next::MakeRoom => {
-                    return End::failed(ErrorCode::LlmError, "the model's answer does not come to an end");
+                    return End::failed(ErrorCode::LlmError, "the model's response does not end");
                 }
                 Next::End(End::Completed { .. }) if role.depth == 0 && self.control.has_waiting() => {}
                 Next::End(end) => return end,
@@ -227,5 +227,5 @@ fn transcript_failed(error: &std::io::Error) -> End {
             | std::io::ErrorKind::FileTooLarge
     );
     let code = if is_full { ErrorCode::DiskLimit } else { ErrorCode::AgentError };
-    End::failed(code, format!("failed to keep the conversation: {error}"))
+    End::failed(code, format!("failed to save the conversation: {error}"))
 }

@@ -25,7 +25,7 @@ pub(super) struct Server {
 pub(super) enum CallError {
     #[error("`{0}` is not an address of a server on loopback")]
     Address(String),
-    #[error("the request makes no sense")]
+    #[error("the request is invalid")]
     Request(#[source] hyper::http::Error),
     #[error(transparent)]
     Exchange(#[from] ExchangeError),

@@ -17,9 +17,9 @@ pub(super) const PAGE: &str = "outputs/dashboard/index.html";
 const DATA: &str = "outputs/data/sales.csv";
 
 /// What the reviewer finds, every time.
-pub(super) const REVIEW: &str = "Two findings:\n\n\
-    1. The figures agree with the data, and the page loads nothing from elsewhere.\n\
-    2. The heading “Revenue by month” does not say its unit. Add it: thousands of US dollars.";
+pub(super) const REVIEW: &str = "One finding:\n\n\
+    - The heading “Revenue by month” does not say its unit. Add it: thousands of US dollars.\n\n\
+    The other headings are fine.";
 
 /// What the reviewer asks for: whole lines, since some agents edit by patches of lines.
 const HEADING: (&str, &str) = (
@@ -28,7 +28,7 @@ const HEADING: (&str, &str) = (
 );
 
 const STEPS: [&str; 4] =
-    ["Collect the sales data", "Draw the dashboard", "Check figures against the data", "Have it reviewed"];
+    ["Collect the sales data", "Build the dashboard", "Check the totals", "Get a review"];
 
 pub(super) fn is_asked(conversation: &Conversation) -> bool {
     mentions(&conversation.prompt, &["dashboard", "sales", "chart", "charts"])
@@ -40,26 +40,28 @@ pub(super) fn turns(conversation: &Conversation) -> Vec<Turn> {
     vec![
         Turn::new()
             .think(
-                "A dashboard needs data first. I keep data and page apart, compute every figure from the data, and let \
-                 somebody else look at the result before I call it done.",
+                "A dashboard needs data first. I'll keep the data separate from the page, compute every number from \
+                 it, and ask for a review before I finish.",
             )
-            .say("I make a sales dashboard. First the plan:")
+            .say("I'll build a sales dashboard. Here's the plan:")
             .call(plan(toolbox, 0)),
-        Turn::new().say("The data, month by month and region by region:").call(toolbox.write(DATA, &figures.csv())),
+        Turn::new()
+            .say("First, sample sales data by month and region:")
+            .call(toolbox.write(DATA, &figures.csv())),
         Turn::new()
             .think(
-                "Twelve months, four regions. The course of the year wants a line, the share of the regions a ring, and \
-                 both together stacked bars. All of it as SVG inside the page, so that it opens anywhere.",
+                "Twelve months, four regions: a line chart for the year, a ring chart for the regions' shares, and \
+                 stacked bars for both. I'll use inline SVG, so that the page opens anywhere.",
             )
-            .say("Now the page, with charts drawn from that data:")
+            .say("Now the page, with charts of that data:")
             .call(toolbox.write(PAGE, &page::html(&figures))),
         Turn::new().call(plan(toolbox, 2)).call(toolbox.bash(&check(&figures), "Compare the page with the data")),
         Turn::new()
-            .say("The figures agree. A reviewer looks at it now.")
+            .say("The totals match. Next, I'll ask a reviewer to look at it.")
             .call(plan(toolbox, 3))
             .call(toolbox.task("reviewer", "Review the dashboard", &review_task())),
         Turn::new()
-            .say("The reviewer is right about the unit; I add it.")
+            .say("Good catch: the unit is missing. I'll add it.")
             .call(toolbox.edit(PAGE, HEADING.0, HEADING.1)),
         Turn::new().call(plan(toolbox, STEPS.len())),
         Turn::new().say(summary(&figures)),
@@ -90,7 +92,7 @@ fn check(figures: &Figures) -> String {
 
 fn review_task() -> String {
     format!(
-        "{REVIEW_TASK}look at {PAGE} beside {DATA}: do the figures agree, and does every chart say its unit? At most three lines."
+        "{REVIEW_TASK}check the headings of {PAGE}: does every chart say its unit? Answer in a few lines."
     )
 }
 
@@ -98,11 +100,11 @@ fn summary(figures: &Figures) -> String {
     let (best, best_revenue) = figures.best_month();
     let (region, region_revenue) = figures.best_region();
     format!(
-        "The dashboard is ready: `{PAGE}`, drawn from `{DATA}`.\n\n\
-         | figure | value |\n|---|---|\n| revenue 2025 | {} |\n| orders | {} |\n| best month | {best} ({}) |\n\
+        "The dashboard is ready: `{PAGE}`, built from `{DATA}`.\n\n\
+         | metric | value |\n|---|---|\n| revenue 2025 | {} |\n| orders | {} |\n| best month | {best} ({}) |\n\
          | strongest region | {region} ({}) |\n\n\
-         It is one file with its charts inside, follows light and dark mode, and loads nothing from elsewhere. \
-         A reviewer looked at it, and its one remark is worked in. The data is made up by the demo model.",
+         It is a single file with inline charts. It follows light and dark mode and loads nothing from the network. \
+         I fixed the one problem that the reviewer found. The demo model made up the data.",
         figures::dollars(figures.revenue()),
         figures::grouped(figures.orders()),
         figures::dollars(best_revenue),

@@ -9,9 +9,9 @@ use super::{
     turn::{Part, Turn},
 };
 
-/// One thing that can be asked for, carried out in as many turns as it takes.
+/// A request that the model can act out, in as many turns as it takes.
 pub(super) struct Scenario {
-    /// An example, as the model tells it to those who ask for something else. Empty: not told, because it is there for tests.
+    /// The example prompt that the model's help lists. Empty for scenarios that exist for tests.
     pub(super) example: &'static str,
     recognises: fn(&Conversation) -> bool,
     /// All its turns from the first to the last; the conversation says which one is next.
@@ -126,7 +126,7 @@ fn next_turn(scenario: &Scenario, conversation: &Conversation) -> Turn {
     let n_all = turns.len();
     turns.retain(|turn| !turn.is_hollow());
     if turns.len() < n_all && !turns.iter().any(Turn::calls_tools) {
-        return Turn::new().say("I have none of the tools that this needs.");
+        return Turn::new().say("I don't have the tools for this.");
     }
     if scenario.failure == Failure::Surprising && conversation.latest().iter().any(is_denied) {
         return Turn::new().say("You denied this step, so I stop here. Tell me what to do instead.");
@@ -138,7 +138,7 @@ fn next_turn(scenario: &Scenario, conversation: &Conversation) -> Turn {
     {
         let first_line = failed.text.lines().next().unwrap_or("no reason given");
         turn.blocks
-            .insert(0, Part::Text(format!("That did not work ({first_line}). I go on without it.\n\n")));
+            .insert(0, Part::Text(format!("That failed ({first_line}). I'll continue without it.\n\n")));
     }
     turn
 }

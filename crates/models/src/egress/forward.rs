@@ -56,7 +56,7 @@ pub(super) async fn forward(
         .max_buf_size(MAX_HEAD)
         .handshake(TokioIo::new(upstream))
         .await
-        .map_err(|_| failed("the connection broke"))?;
+        .map_err(|_| failed("the connection was lost"))?;
     let mut driver = Driver(Some(Box::pin(connection)));
     let mut sending = Box::pin(sender.send_request(request));
     let response = poll_fn(|cx| {

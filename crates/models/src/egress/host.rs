@@ -33,9 +33,9 @@ pub(super) enum TargetError {
     Scheme,
     #[error("a URL with a user name or password is not accepted here")]
     UserInfo,
-    #[error("the host's name cannot be read")]
+    #[error("the host name is invalid")]
     Host,
-    #[error("the port cannot be read")]
+    #[error("the port is invalid")]
     Port,
 }
 

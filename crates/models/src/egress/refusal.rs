@@ -73,11 +73,11 @@ impl Refusal {
         let Refusal::Forbidden { target: Target { host, port }, why } = self else { return None };
         Some(match why.as_str() {
             "no rule allows it" if [80, 443].contains(port) => {
-                format!("add `{host}` to `egress.allow` in warren.toml, or to what the profile may reach")
+                format!("add `{host}` to `egress.allow` in warren.toml, or to `egressAllow` of the profile")
             }
             "no rule allows it" => {
                 format!(
-                    "add `{host}:{port}` to `egress.allow` in warren.toml, or to what the profile may reach"
+                    "add `{host}:{port}` to `egress.allow` in warren.toml, or to `egressAllow` of the profile"
                 )
             }
             "no run is active" => "try again while a run is active".to_owned(),
@@ -109,7 +109,7 @@ impl Refusal {
                 problem(502, "EGRESS_UNREACHABLE", "the host cannot be reached", detail)
             }
             Refusal::Busy => {
-                let detail = "this sandbox has as many connections open as it may".to_owned();
+                let detail = "this sandbox has reached its limit of open connections".to_owned();
                 problem(503, "EGRESS_BUSY", "too many connections", detail)
             }
         }

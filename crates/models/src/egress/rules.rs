@@ -32,7 +32,7 @@ enum Hosts {
 
 /// Why a rule cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{rule}` is no rule for what may be reached")]
+#[error("`{rule}` is not a valid egress rule")]
 pub struct RuleError {
     /// The rule as it was written.
     pub rule: String,
@@ -42,7 +42,7 @@ impl RuleError {
     /// What a rule looks like.
     #[must_use]
     pub fn hint(&self) -> &'static str {
-        "write `example.com`, `*.example.com` or an address, with `:port` behind it unless 80 and 443 are meant"
+        "write `example.com`, `*.example.com` or an address, with `:port` for ports other than 80 and 443"
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
         ];
         for rule in bad {
             let error = EgressRules::parse([rule]).expect_err(rule);
-            assert_eq!(error.to_string(), format!("`{rule}` is no rule for what may be reached"));
+            assert_eq!(error.to_string(), format!("`{rule}` is not a valid egress rule"));
         }
     }
 

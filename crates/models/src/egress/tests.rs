@@ -49,7 +49,7 @@ async fn a_host_that_no_rule_allows_is_refused_and_never_looked_up() {
         "detail": "`secret.evil.example:443` may not be reached from this sandbox: no rule allows it",
         "host": "secret.evil.example",
         "port": 443,
-        "hint": "add `secret.evil.example` to `egress.allow` in warren.toml, or to what the profile may reach",
+        "hint": "add `secret.evil.example` to `egress.allow` in warren.toml, or to `egressAllow` of the profile",
     });
     assert_eq!(body(&answer), expect);
     assert_eq!(bench.decisions(), [decision("secret.evil.example", 443, false, "no rule allows it")]);
@@ -145,7 +145,7 @@ async fn a_greeting_for_another_host_never_leaves() {
     let mut sent = Vec::new();
     bench.arrived().await.read_to_end(&mut sent).await.expect("closed");
     assert_eq!(sent, b"");
-    let why = "the TLS greeting names another host than `good.example:443`";
+    let why = "the TLS ClientHello names another host than `good.example:443`";
     assert_eq!(
         bench.decisions(),
         [decision("good.example", 443, true, "*.example"), decision("other.example", 443, false, why)]
@@ -167,7 +167,7 @@ async fn what_is_not_tls_does_not_pass_as_tls() {
         bench.decisions(),
         [
             decision("good.example", 443, true, "good.example"),
-            decision("good.example", 443, false, "no TLS greeting was sent"),
+            decision("good.example", 443, false, "no TLS ClientHello was sent"),
         ]
     );
 }

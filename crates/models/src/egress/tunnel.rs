@@ -84,14 +84,14 @@ where
 fn fault(host: &Host, read: Result<Hello, HelloError>) -> Option<Fault> {
     let hello = match read {
         Ok(hello) => hello,
-        Err(HelloError::Malformed) => return Some(Fault::Unreadable("no TLS greeting was sent")),
-        Err(HelloError::TooLong) => return Some(Fault::Unreadable("the TLS greeting is too long")),
+        Err(HelloError::Malformed) => return Some(Fault::Unreadable("no TLS ClientHello was sent")),
+        Err(HelloError::TooLong) => return Some(Fault::Unreadable("the TLS ClientHello is too long")),
     };
     match (host, &hello.server_name) {
         // Names in greetings have no final dot and may be in upper case: they are read like any other.
         (_, Some(name)) if Host::parse(name).as_ref() != Some(host) => Some(Fault::Name(name.clone())),
-        _ if hello.is_encrypted => Some(Fault::Unreadable("the TLS greeting hides whom it is meant for")),
-        (Host::Name(_), None) => Some(Fault::Unreadable("the TLS greeting names no server")),
+        _ if hello.is_encrypted => Some(Fault::Unreadable("the TLS ClientHello hides its server name")),
+        (Host::Name(_), None) => Some(Fault::Unreadable("the TLS ClientHello has no server name")),
         // Greetings to an address have no name.
         _ => None,
     }
@@ -105,7 +105,7 @@ where
     let refused = match fault {
         Fault::Unreadable(why) => decision(target, false, why.to_owned()),
         Fault::Name(name) => {
-            let why = format!("the TLS greeting names another host than `{target}`");
+            let why = format!("the TLS ClientHello names another host than `{target}`");
             let host = Host::parse(&name).unwrap_or_else(|| target.host.clone());
             decision(&Target { host, port: target.port }, false, why)
         }
@@ -140,9 +140,9 @@ mod tests {
         let hidden = Ok(Hello { server_name: Some("example.com".to_owned()), is_encrypted: true });
         let nobody = Ok(Hello { server_name: None, is_encrypted: false });
         let why = |why| Some(Fault::Unreadable(why));
-        assert_eq!(fault(&host, hidden), why("the TLS greeting hides whom it is meant for"));
-        assert_eq!(fault(&host, nobody.clone()), why("the TLS greeting names no server"));
-        assert_eq!(fault(&host, Err(HelloError::Malformed)), why("no TLS greeting was sent"));
+        assert_eq!(fault(&host, hidden), why("the TLS ClientHello hides its server name"));
+        assert_eq!(fault(&host, nobody.clone()), why("the TLS ClientHello has no server name"));
+        assert_eq!(fault(&host, Err(HelloError::Malformed)), why("no TLS ClientHello was sent"));
         assert_eq!(fault(&Host::Address([1, 1, 1, 1].into()), nobody), None);
     }
 }

@@ -209,24 +209,24 @@ async fn a_failing_tool_is_noticed_and_worked_around() {
 #[tokio::test]
 async fn small_requests_do_what_they_say() {
     let cases: &[(&str, &[&str], &str)] = &[
-        ("run: echo $((6 * 7))", &["bash"], "The command says:\n\n```text\n42\n```"),
+        ("run: echo $((6 * 7))", &["bash"], "The command printed:\n\n```text\n42\n```"),
         ("run: echo no >&2; exit 3", &["bash"], "The command failed:\n\n```text\nno\n```"),
-        ("create file a/b.txt with hello", &["write"], "`a/b.txt` is there, 6 bytes long."),
+        ("create file a/b.txt with hello", &["write"], "Wrote `a/b.txt` (6 bytes)."),
         ("read file a/b.txt", &["read"], "`a/b.txt` has 1 line:\n\n```text\nhello\n```"),
-        ("list the files", &["glob"], "This is what I found:\n\n```text\n./a/b.txt\n```"),
-        ("sleep 0", &["bash"], "Awake again after 0 seconds."),
-        ("big output 1 MB", &["bash"], "The tool printed 1 MB; 1000000 bytes of it were shown to me."),
+        ("list the files", &["glob"], "The workspace contains:\n\n```text\n./a/b.txt\n```"),
+        ("sleep 0", &["bash"], "Waited for 0 seconds."),
+        ("big output 1 MB", &["bash"], "The tool printed 1 MB; I received 1000000 bytes of it."),
         ("count to 5", &[], "1 2 3 4 5"),
-        ("remember that I like teal", &[], "I will remember: I like teal"),
+        ("remember that I like teal", &[], "I'll remember: I like teal"),
         (
             "use tools in parallel",
             &["bash", "bash", "glob"],
-            "All of them are back:\n\n1. done: one\n2. done: two\n3. done: ./a/b.txt\n",
+            "All of them have finished:\n\n1. done: one\n2. done: two\n3. done: ./a/b.txt\n",
         ),
         (
             "ask a subagent for a review",
             &["glob", "task"],
-            "The reviewer reports:\n\n```text\nI looked through the workspace: the listing has 1 line. Nothing needs to be fixed.\n```",
+            "The reviewer reports:\n\n```text\nI listed the workspace (1 line). Nothing needs to be fixed.\n```",
         ),
     ];
     let folder = tempfile::tempdir().expect("a folder");

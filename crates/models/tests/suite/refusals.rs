@@ -49,7 +49,7 @@ async fn what_makes_the_provider_fetch_is_refused_unless_granted() {
     let body = r#"{"model":"claude-opus-4-5","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"web_search_20250305","name":"web_search"}]}"#;
     let mut bench = Bench::with_demo();
     let answer = bench.connect().await.post("/v1/messages", body).await;
-    let message = "tools that the provider carries out, such as web search or code execution, are not granted to this run\\nhint: an administrator can grant them by `providerTools` of the profile, or by `models.provider_tools`";
+    let message = "tools that the provider runs, such as web search or code execution, are not granted to this run\\nhint: an administrator can grant them with `providerTools` of the profile, or with `models.provider_tools`";
     assert_eq!((answer.status, answer.body), (400, error("permission_error", message)));
     let ended = bench.ended().await;
     assert_eq!((ended.called.status, ended.ending), (400, Ending::Complete));
@@ -94,7 +94,7 @@ async fn redirects_are_not_followed() {
             .await;
     };
     let (answer, ()) = tokio::join!(client.post("/v1/messages", request()), serve);
-    let message = "the model's provider redirects elsewhere, which is not followed";
+    let message = "the model's provider redirects elsewhere, and redirects are not followed";
     assert_eq!((answer.status, answer.body), (502, error("api_error", message)));
 }
 

@@ -326,9 +326,9 @@ impl Unread for ReadError {
 pub(crate) fn not_read(error: impl Unread) -> SessionError {
     let message = crate::session::chain(&error);
     if error.is_lost() {
-        let hint = "restore or fork another version; the operator may have a copy of the stored files";
+        let hint = "restore or fork another version; the operator may have a backup of the stored files";
         return SessionError::Invalid { code: ErrorCode::DataDamaged, message, hint: Some(hint.to_owned()) };
     }
-    let hint = "the store of files and blobs does not answer; try again when it does";
+    let hint = "the storage of files and blobs does not respond; retry later";
     SessionError::Invalid { code: ErrorCode::Unavailable, message, hint: Some(hint.to_owned()) }
 }

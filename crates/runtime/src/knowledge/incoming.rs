@@ -66,7 +66,7 @@ impl Incoming {
         {
             staged.size_bytes += piece.len() as u64;
             if staged.size_bytes > room {
-                return Err(too_large("that is more than a project's knowledge may have".to_owned()));
+                return Err(too_large("the upload exceeds the limit of the project's knowledge".to_owned()));
             }
             file.write_all(&piece).await.map_err(unwritten)?;
             piece.clear();

@@ -108,7 +108,7 @@ fn fingerprint(shelf: &Shelf) -> String {
 fn text(root: &Path, shelf: &Shelf) -> String {
     let n_files = shelf.files.len();
     let mut text = format!(
-        "# What is here\n\n{n_files} {}, {}. This list is made anew whenever they change.\n\n",
+        "# What is here\n\n{n_files} {}, {}. This list is updated whenever they change.\n\n",
         if n_files == 1 { "file" } else { "files" },
         size(shelf.size_bytes()),
     );
@@ -118,7 +118,7 @@ fn text(root: &Path, shelf: &Shelf) -> String {
         let _ = writeln!(text, "- `{}` ({}){summary}", clean(&file.path), size(file.size_bytes));
     }
     if n_files > NAMED || shelf.is_truncated {
-        text.push_str("\nThere are more: `find /knowledge -type f` tells them all.\n");
+        text.push_str("\nThere are more: `find /knowledge -type f` lists them all.\n");
     }
     text
 }

@@ -19,10 +19,10 @@ impl KnowledgePath {
     pub(crate) fn parse(text: &str) -> Result<Self, SessionError> {
         let path = names(text)?;
         if path.is_empty() {
-            return Err(refused(format!("`{}` names no file", text.escape_debug())));
+            return Err(refused(format!("`{}` is not a file path", text.escape_debug())));
         }
         if path.split('/').count() > MAX_DEPTH {
-            return Err(refused(format!("files lie at most {MAX_DEPTH} directories deep")));
+            return Err(refused(format!("files can be at most {MAX_DEPTH} directories deep")));
         }
         Ok(Self(path))
     }
@@ -68,10 +68,7 @@ fn names(text: &str) -> Result<String, SessionError> {
     }
     let is_odd = |name: &str| is_hidden(name) || name.contains(|c: char| c.is_control() || c == '\\');
     if place.path.split('/').any(is_odd) {
-        return Err(refused(format!(
-            "`{}` has a hidden name, or signs that no name has",
-            text.escape_debug()
-        )));
+        return Err(refused(format!("`{}` has a hidden name or invalid characters", text.escape_debug())));
     }
     Ok(place.path)
 }

@@ -70,7 +70,7 @@ async fn files_get_their_places_and_the_index_tells_of_them() {
     assert!(mark.starts_with("<!-- warren:index "), "{mark}");
     assert_eq!(
         told,
-        "# What is here\n\n2 files, 32 B. This list is made anew whenever they change.\n\n\
+        "# What is here\n\n2 files, 32 B. This list is updated whenever they change.\n\n\
          - `data.csv` (10 B): x,y\n- `guides/a.md` (22 B): How to start\n"
     );
     assert_eq!(ground.paths(), ["data.csv", "guides/a.md"], "the index is not one of the files");

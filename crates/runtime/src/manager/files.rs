@@ -146,7 +146,7 @@ impl Files for SessionManager {
     ) -> Result<(), SessionError> {
         let place = VolumePath::parse(path)?;
         if place.is_volume() {
-            return Err(invalid(ErrorCode::BadRequest, "a volume itself cannot be removed".to_owned()));
+            return Err(invalid(ErrorCode::BadRequest, "a volume cannot be removed".to_owned()));
         }
         let (guest, at) = self.writable(session, &place).await?;
         let look = look_of(&guest, &place, &at, &expected).await?;
@@ -248,7 +248,7 @@ impl SessionManager {
     /// Whether a file may be here. What is uploaded must be counted, and be in versions.
     fn check_place(&self, place: &VolumePath) -> Result<(), SessionError> {
         if place.is_volume() {
-            let message = format!("`{}` is a volume itself, and cannot be a file", place.shown());
+            let message = format!("`{}` is a volume, not a file", place.shown());
             return Err(invalid(ErrorCode::BadRequest, message));
         }
         if place.volume != Volume::UserInput {
@@ -258,8 +258,9 @@ impl SessionManager {
         above.pop();
         let excludes = &self.shared.options.excludes;
         if let Some(name) = above.iter().find(|name| excludes.iter().any(|exclude| exclude == *name)) {
-            let message =
-                format!("directories named `{name}` are in no version, so nothing is uploaded into them");
+            let message = format!(
+                "directories named `{name}` are excluded from versions, so uploads into them are refused"
+            );
             return Err(invalid(ErrorCode::BadRequest, message));
         }
         if above.len() >= DEPTH as usize {
@@ -276,7 +277,7 @@ impl SessionManager {
         place: &VolumePath,
     ) -> Result<(Guest, FilePath), SessionError> {
         let at = place.in_guest().ok_or_else(|| {
-            invalid(ErrorCode::Forbidden, format!("`{}` is in a volume that can only be read", place.shown()))
+            invalid(ErrorCode::Forbidden, format!("`{}` is in a read-only volume", place.shown()))
         })?;
         if let Some(guest) = self.guest(session).await? {
             return Ok((guest, at));
@@ -284,7 +285,7 @@ impl SessionManager {
         self.sandbox_start(session).await?;
         let guest = self.guest(session).await?;
         guest.map(|guest| (guest, at)).ok_or_else(|| {
-            invalid(ErrorCode::SandboxError, "the sandbox ended before anything could be written".to_owned())
+            invalid(ErrorCode::SandboxError, "the sandbox stopped before anything was written".to_owned())
         })
     }
 }
@@ -347,8 +348,8 @@ fn look_among(
 fn not_as_it_was(place: &VolumePath) -> SessionError {
     SessionError::Invalid {
         code: ErrorCode::PreconditionFailed,
-        message: format!("`{}` is not as it was", place.shown()),
-        hint: Some("read it again, and send the `ETag` of that answer as `If-Match`".to_owned()),
+        message: format!("`{}` has changed", place.shown()),
+        hint: Some("read it again, and send the `ETag` of that response as `If-Match`".to_owned()),
     }
 }
 
@@ -361,32 +362,30 @@ fn refused(place: &VolumePath, error: CallError) -> SessionError {
     let shown = place.shown();
     let (code, message) = match (error.code(), &error) {
         (Some(GuestCode::NotFound), _) => return SessionError::not_found("file", shown),
-        (Some(GuestCode::AlreadyExists), _) => (ErrorCode::Conflict, format!("`{shown}` is there already")),
+        (Some(GuestCode::AlreadyExists), _) => (ErrorCode::Conflict, format!("`{shown}` already exists")),
         (Some(GuestCode::Changed), _) => return not_as_it_was(place),
-        (Some(GuestCode::NotEmpty), _) => {
-            (ErrorCode::Conflict, format!("something was put into `{shown}` meanwhile"))
-        }
+        (Some(GuestCode::NotEmpty), _) => (ErrorCode::Conflict, format!("`{shown}` is no longer empty")),
         (Some(GuestCode::TooMany), _) => {
-            (ErrorCode::Conflict, format!("`{shown}` is more than the sandbox can take at a time"))
+            (ErrorCode::Conflict, format!("`{shown}` is too large for one request to the sandbox"))
         }
         (Some(GuestCode::PathEscapes), _) => {
-            (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link, or out"))
+            (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link or out of its volume"))
         }
         (Some(GuestCode::WrongKind), _) => {
-            (ErrorCode::BadRequest, format!("`{shown}` is not of the kind that is needed"))
+            (ErrorCode::BadRequest, format!("`{shown}` is not the right kind of file"))
         }
         (Some(GuestCode::InvalidRequest), _) => {
-            (ErrorCode::BadRequest, format!("`{shown}` is not a path that can be used so"))
+            (ErrorCode::BadRequest, format!("`{shown}` is not a valid path here"))
         }
         (Some(GuestCode::PermissionDenied), _) => {
-            (ErrorCode::Forbidden, format!("the sandbox's user may not do this to `{shown}`"))
+            (ErrorCode::Forbidden, format!("the sandbox's user has no permission for `{shown}`"))
         }
-        (Some(GuestCode::NoSpace), _) => (ErrorCode::DiskLimit, "there is no room for it".to_owned()),
+        (Some(GuestCode::NoSpace), _) => (ErrorCode::DiskLimit, "there is no space left".to_owned()),
         (None, CallError::Source(cause)) => return broken_off(cause),
         (None, CallError::Reach(_) | CallError::TimedOut { .. } | CallError::Protocol(_)) => {
             let cause = &error as &dyn std::error::Error;
             tracing::info!(error = cause, "a sandbox was gone before a file was done");
-            (ErrorCode::SandboxError, "the sandbox ended before it was done".to_owned())
+            (ErrorCode::SandboxError, "the sandbox stopped before the operation finished".to_owned())
         }
         _ => return SessionError::internal("reach the files of the sandbox", error),
     };
@@ -416,12 +415,12 @@ fn missing(place: &VolumePath, error: &std::io::Error) -> SessionError {
     let (code, message) = match Errno::from_io_error(error) {
         Some(Errno::NOENT) => return SessionError::not_found("file", shown),
         Some(Errno::XDEV | Errno::LOOP) => {
-            (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link, or out"))
+            (ErrorCode::BadRequest, format!("`{shown}` leads through a symbolic link or out of its volume"))
         }
-        Some(Errno::ACCESS | Errno::PERM) => (ErrorCode::Forbidden, format!("`{shown}` may not be read")),
+        Some(Errno::ACCESS | Errno::PERM) => (ErrorCode::Forbidden, format!("`{shown}` is not readable")),
         // A directory where a file is needed or the other way round; a pipe, a socket or a device.
         Some(Errno::ISDIR | Errno::NOTDIR | Errno::NXIO | Errno::NODEV) => {
-            (ErrorCode::BadRequest, format!("`{shown}` is not of the kind that is needed"))
+            (ErrorCode::BadRequest, format!("`{shown}` is not the right kind of file"))
         }
         _ => return SessionError::internal("look at the files", std::io::Error::from(error.kind())),
     };

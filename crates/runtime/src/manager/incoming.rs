@@ -157,7 +157,7 @@ fn refused(error: UnpackError) -> SessionError {
     match error {
         UnpackError::Archive { message, hint } => invalid(ErrorCode::BadRequest, message, hint),
         UnpackError::TooLarge(message) => {
-            let hint = "leave out what the agent does not need, such as build results and data";
+            let hint = "leave out files that the agent does not need, such as build results and data";
             invalid(ErrorCode::TooLarge, message, Some(hint))
         }
         UnpackError::Disk(error) => unwritten(error),
@@ -168,7 +168,7 @@ fn unwritten(error: io::Error) -> SessionError {
     if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
         return SessionError::Invalid {
             code: ErrorCode::DiskLimit,
-            message: "the server has no room for the archive".to_owned(),
+            message: "the server has no disk space for the archive".to_owned(),
             hint: None,
         };
     }
@@ -179,7 +179,7 @@ fn untaken(error: TakeError) -> SessionError {
     match error {
         TakeError::TooLarge { max_bytes } => SessionError::Invalid {
             code: ErrorCode::TooLarge,
-            message: format!("the files are larger than {max_bytes} bytes together"),
+            message: format!("the files are larger than {max_bytes} bytes in total"),
             hint: None,
         },
         other => SessionError::internal("keep the files", other),

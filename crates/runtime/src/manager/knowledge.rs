@@ -42,7 +42,7 @@ impl Knowledge for SessionManager {
             staged.push(self.stage(&incoming, path, file, room).await?);
         }
         if staged.is_empty() {
-            return Err(refused("no file came".to_owned()));
+            return Err(refused("the request contains no file".to_owned()));
         }
         blocking(move || shelf.put(&staged, max_bytes)).await?
     }
@@ -72,13 +72,13 @@ impl SessionManager {
     ) -> Result<KnowledgePath, SessionError> {
         let path = KnowledgePath::within(directory, &file.name)?;
         if staged.iter().any(|earlier| earlier.path == path) {
-            return Err(refused(format!("`{path}` came twice")));
+            return Err(refused(format!("the request contains `{path}` twice")));
         }
         if staged.len() == MAX_FILES {
             return Err(SessionError::Invalid {
                 code: ErrorCode::TooLarge,
-                message: format!("at most {MAX_FILES} files come at once"),
-                hint: Some("send them in several parts".to_owned()),
+                message: format!("at most {MAX_FILES} files can be uploaded at once"),
+                hint: Some("send them in several requests".to_owned()),
             });
         }
         Ok(path)

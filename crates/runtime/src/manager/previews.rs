@@ -34,8 +34,8 @@ impl Previews for SessionManager {
             _ => {
                 return Err(SessionError::Invalid {
                     code: ErrorCode::BadRequest,
-                    message: format!("`{}` is nothing that is served", artifact.path),
-                    hint: Some("get its content instead".to_owned()),
+                    message: format!("`{}` has no preview", artifact.path),
+                    hint: Some("read its content instead".to_owned()),
                 });
             }
         }
@@ -110,7 +110,7 @@ fn served_on(all: &[Artifact], port: u16) -> Option<&Artifact> {
 fn asleep() -> SessionError {
     SessionError::Invalid {
         code: ErrorCode::Conflict,
-        message: "the session has no sandbox now".to_owned(),
-        hint: Some("a token that may write wakes it".to_owned()),
+        message: "the session's sandbox is not running".to_owned(),
+        hint: Some("open it with a token that may write to wake it".to_owned()),
     }
 }

@@ -14,10 +14,10 @@ use crate::{api::SessionError, session::Request};
 #[derive(Debug, thiserror::Error)]
 pub enum RecoverError {
     /// Stray sandboxes could not be ended.
-    #[error("failed to end what an earlier server left running")]
+    #[error("failed to stop what an earlier server left running")]
     Sweep(#[source] SweepError),
     /// Files of erased sessions could not be set aside.
-    #[error("failed to clear away the files of erased sessions")]
+    #[error("failed to delete the files of erased sessions")]
     Strays(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Unfinished runs could not be read.
     #[error("failed to read the unfinished runs")]

@@ -217,7 +217,7 @@ fn can_be_replayed(run: &RunRecord) -> bool {
 fn not_ended(run: &RunRecord) -> SessionError {
     let message = match run.status {
         RunStatus::Queued | RunStatus::Running => "the run has not ended",
-        _ => "the message was never carried out by itself",
+        _ => "the message had no run of its own",
     };
     SessionError::Invalid { code: ErrorCode::Conflict, message: message.to_owned(), hint: None }
 }

@@ -124,7 +124,7 @@ pub(super) fn find_adapter(
         SessionError::Invalid {
             code: ErrorCode::AgentUnknown,
             message: format!("there is no agent `{agent}`"),
-            hint: Some(format!("`type` is one of {}; left out, it is the first", all.join(", "))),
+            hint: Some(format!("`type` is one of {}; the default is the first", all.join(", "))),
         }
     })
 }
@@ -209,7 +209,7 @@ impl SessionManager {
             // It belongs to another server of this host, or to nobody.
             projects.remove_workspace(made.workspace_id).await.map_err(failed)?;
             let problem = format!(
-                "all UIDs from {} to {} belong to workspaces; name a larger range in `sandbox.uid_range`, or erase sessions",
+                "all UIDs from {} to {} belong to workspaces; set a larger range in `sandbox.uid_range`, or erase sessions",
                 options.first_uid, options.last_uid
             );
             return Err(SessionError::internal("make a workspace", problem));

@@ -19,9 +19,9 @@ const KEPT: Duration = Duration::from_secs(24 * 3600);
 /// Why directories of sessions that are gone were not removed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StrayError {
-    #[error("failed to read which sessions there are")]
+    #[error("failed to list the sessions")]
     Read(#[from] ReadError),
-    #[error("failed to set the directories of erased sessions aside")]
+    #[error("failed to move the directories of erased sessions")]
     Disk(#[from] std::io::Error),
 }
 

@@ -57,7 +57,7 @@ enum UpkeepError {
     Records(#[from] ReadError),
     #[error("failed to read a log")]
     Log(#[from] RecordError),
-    #[error("failed to collect files that no version needs")]
+    #[error("failed to garbage-collect files")]
     Collect(#[source] CollectError),
 }
 

@@ -95,15 +95,15 @@ impl Comparison {
                 run_id: None,
                 conversation_id: Some(fact.conversation.clone()),
                 tool_use_id: fact.call.clone(),
-                message: format!("tool call {name} said something else"),
+                message: format!("the output of tool call {name} differs"),
                 diff,
             });
             return;
         }
         let what = match (before, after) {
-            (Some(_), Some(_)) => "is another one",
+            (Some(_), Some(_)) => "differs",
             (Some(_), None) => "is missing",
-            _ => "was not there",
+            _ => "is new",
         };
         let is_end = *kind == END;
         let about = if is_end {

@@ -179,7 +179,7 @@ impl<'r> Driver<'r> {
         let Some(place) = self.answers.iter().position(|(other, _)| same(other)) else {
             self.diverge(
                 ReplayDivergenceKind::Approval,
-                format!("the agent asks something new: {}", asked.title),
+                format!("the agent asks something that was not recorded: {}", asked.title),
             );
             return self.stop().await;
         };
@@ -196,7 +196,7 @@ impl<'r> Driver<'r> {
 
     /// What is behind a connection is not recorded, so the replay may be another one from here on.
     fn note_egress(&mut self, host: &str, port: u16) {
-        let message = format!("the agent reaches `{host}:{port}`, and what it got there is not recorded");
+        let message = format!("the agent reaches `{host}:{port}`, and the response is not recorded");
         self.diverge(ReplayDivergenceKind::Egress, message);
     }
 

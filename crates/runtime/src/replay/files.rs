@@ -34,10 +34,11 @@ impl Scratch {
     pub(super) async fn restore_base(&self, recorded: &Recorded) -> Result<(), Failure> {
         let version = recorded.run.base_version.unwrap_or_default();
         let Some(base) = &recorded.base else {
-            return Err(Failure::new(ErrorCode::NotFound, format!("version {version} is not there")));
+            return Err(Failure::new(ErrorCode::NotFound, format!("version {version} does not exist")));
         };
         if base.expired || (base.tree.is_none() && version != Version(0)) {
-            let message = format!("the files of version {version}, which the run began from, are not kept");
+            let message =
+                format!("the files of version {version}, from which the run started, have been deleted");
             return Err(Failure::new(ErrorCode::NotFound, message));
         }
         let read = |error| Failure::internal("read what the agent remembered", &error);
@@ -58,13 +59,13 @@ impl Scratch {
     ) -> Result<ComparedFiles, Failure> {
         let nothing = |note: &str| Ok(ComparedFiles { notes: vec![note.to_owned()], ..Default::default() });
         let Some(version) = &recorded.version else {
-            return nothing("the run published no version, so there is no tree to compare with");
+            return nothing("the run has no version, so there is no tree to compare with");
         };
         if version.expired || version.tree.is_none() {
-            return nothing("the files that the run left are not kept any more, so they were not compared");
+            return nothing("the files of the run have been deleted, so they were not compared");
         }
         let Some(replayed) = self.version_of(recorded).await? else {
-            return nothing("the replay came to no version, so there is no tree to compare");
+            return nothing("the replay has no version, so there is no tree to compare");
         };
         let compared = Trees::of(version, &replayed)?.compare(snapshots, recorded).await?;
         Ok(if version.shared { compared.shared() } else { compared })
@@ -117,7 +118,7 @@ impl Trees {
             different: different.iter().take(MOST).map(|one| outward(&one.path)).collect(),
         };
         let note = format!(
-            "{n_open} files were not there yet, or not whole, when the run or its replay was stopped; they are not compared"
+            "{n_open} files were missing or incomplete when the run or its replay was stopped; they are not compared"
         );
         let notes = if n_open > 0 { vec![note] } else { Vec::new() };
         Ok(ComparedFiles { files, divergence: divergence(&different), are_compared: true, notes })
@@ -243,7 +244,7 @@ fn is_index_of_git(path: &str) -> bool {
 impl ComparedFiles {
     /// What others did in the same workspace cannot be done again: it is told, and no divergence.
     fn shared(mut self) -> Self {
-        let note = "the workspace was shared when the run ended: files may be another session's work, and those that differ are listed but are no divergence";
+        let note = "the workspace was shared when the run ended: files may be another session's work, so those that differ are listed but are not a divergence";
         self.notes.push(note.to_owned());
         Self { divergence: None, ..self }
     }

@@ -240,13 +240,13 @@ async fn calls(
         }
         let number = calls.len() + 1;
         let gone = |why: &str| {
-            let message = format!("call {number} of the run to the model cannot be replayed: {why}");
+            let message = format!("model call {number} of the run cannot be replayed: {why}");
             Failure::new(ErrorCode::RecordingExpired, message)
         };
         let hash = called.recording.as_ref().ok_or_else(|| gone(&not_recorded(events)))?;
         let fetched = shelf.fetch(store.blobs.as_ref(), &space, hash).await;
         fetched.map_err(|error| match error {
-            LoadError::Gone(_) => gone("its recording is not kept any more (`retention.recordings_days`)"),
+            LoadError::Gone(_) => gone("its recording has expired (`retention.recordings_days`)"),
             LoadError::Damaged(error) => gone(&error.to_string()),
             error => Failure::internal("read a recording", &error),
         })?;

@@ -105,7 +105,10 @@ impl Scratch {
         // The same user: what it may read and write was its own then, too.
         let workspace = shared.parts.store.projects.workspace(original.workspace_id).await.map_err(kept)?;
         let workspace = workspace.ok_or_else(|| {
-            Failure::new(ErrorCode::NotFound, format!("the workspace `{}` is gone", original.workspace_id))
+            Failure::new(
+                ErrorCode::NotFound,
+                format!("the workspace `{}` no longer exists", original.workspace_id),
+            )
         })?;
         let wanted = WorkspaceRecord { uid: 0, ..workspace.clone() };
         self.store.projects.make_workspace(&wanted, workspace.uid).await.map_err(kept)?;

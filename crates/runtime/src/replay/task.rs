@@ -154,13 +154,13 @@ async fn playback(calls: RecordedCalls) -> Result<Playback, Failure> {
     let made = tokio::task::spawn_blocking(move || Playback::new(calls)).await;
     let made = made.map_err(|panicked| Failure::internal("read the recordings", &panicked))?;
     made.map_err(|error| {
-        let message = format!("a call of the run to the model cannot be replayed: {error}");
+        let message = format!("a model call of the run cannot be replayed: {error}");
         Failure::new(ErrorCode::RecordingExpired, message)
     })
 }
 
 fn ended() -> Failure {
-    Failure::new(ErrorCode::Unavailable, "the replay was ended before its run was")
+    Failure::new(ErrorCode::Unavailable, "the replay was stopped before it finished")
 }
 
 /// What became of a whole session: it failed if no run of it could be replayed, or if somebody ended it.
@@ -230,9 +230,7 @@ fn outcome(
         .or(divergence)
         .or(files.divergence);
     if was_stopped {
-        notes.push(
-            "the run was stopped from outside; its replay was stopped when as much had happened".to_owned(),
-        );
+        notes.push("the run was stopped from outside; its replay was stopped at the same point".to_owned());
     }
     ReplayOutcome {
         diverged: Some(first.is_some()),
@@ -256,7 +254,7 @@ fn merged(told: &[ToolDifference], logged: Vec<ReplayDifference>) -> Vec<ReplayD
         run_id: None,
         conversation_id: difference.conversation.clone().map(ConversationId),
         tool_use_id: Some(difference.tool_use_id.clone()),
-        message: format!("a tool said something else, which call {} to the model tells", difference.index),
+        message: format!("the output of a tool differs, as model call {} shows", difference.index),
         diff: difference.diff.clone(),
     });
     let mut all: Vec<ReplayDifference> = told.collect();

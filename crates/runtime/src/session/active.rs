@@ -20,10 +20,10 @@ use crate::figures::Held;
 /// The model that answers where there is no key.
 pub(super) const DEMO: &str = demo::MODEL;
 
-/// How long an agent's last lines may take after its sandbox is gone.
+/// Timeout for an agent's last lines after its sandbox has stopped.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// What the agent is told when the soft budget is spent.
+/// The message to the agent when the soft budget is spent.
 const WRAP_UP: &str = "Most of the time for this task is used up. Finish what you are doing, leave the files in a good state, and say what is done and what is not.";
 
 /// A run that is going on.
@@ -37,11 +37,11 @@ pub(super) struct ActiveRun {
     /// There once the sandbox is.
     pub(super) agent: Option<Agent>,
     pub(super) exited: Option<AgentExit>,
-    /// What the agent asked people and waits for.
+    /// Pending requests of the agent.
     pub(super) asked: Vec<Waiting>,
     /// Messages that arrived before the agent could hear them.
     pub(super) untold: Vec<Prompt>,
-    /// Why it is being stopped, if it is. The first reason counts.
+    /// Why it is being stopped, if it is. The first reason wins.
     pub(super) stop: Option<Stop>,
     pub(super) outcome: Option<TurnEnd>,
     /// A model call was refused because nothing may be spent any more.
@@ -80,7 +80,7 @@ pub(super) enum Stop {
     Timeout,
     /// It used up its disk space.
     Disk(String),
-    /// Something it needs is not there.
+    /// It failed, for example because a prerequisite is missing.
     Failed(ErrorCode, String),
 }
 
@@ -166,7 +166,7 @@ impl ActiveRun {
         let (code, message) = if out_of_memory {
             (ErrorCode::OutOfMemory, "the sandbox ran out of memory")
         } else {
-            (ErrorCode::SandboxError, "the sandbox ended during the run")
+            (ErrorCode::SandboxError, "the sandbox stopped during the run")
         };
         self.stop.get_or_insert(Stop::Failed(code, message.to_owned()));
         self.diagnostics = Some(diagnostics);
@@ -254,12 +254,12 @@ impl ActiveRun {
         };
         match (&self.stop, &self.outcome) {
             (Some(Stop::Timeout), _) => {
-                failed(ErrorCode::Timeout, "the run's time is used up".to_owned(), true)
+                failed(ErrorCode::Timeout, "the run exceeded its time budget".to_owned(), true)
             }
             (Some(Stop::Disk(message)), _) => failed(ErrorCode::DiskLimit, message.clone(), true),
             (Some(Stop::Failed(code, message)), _) => failed(*code, message.clone(), true),
             (None, _) if self.is_over_budget => {
-                let message = "the session's budget is spent; raise it, or begin a new session";
+                let message = "the session's budget is spent; raise it, or start a new session";
                 failed(ErrorCode::BudgetExceeded, message.to_owned(), true)
             }
             (Some(Stop::Interrupt { by, holds_queue }), _) => {
@@ -275,7 +275,7 @@ impl ActiveRun {
                 Outcome::Interrupted { by: "agent".to_owned(), holds_queue: false, usage, diagnostics }
             }
             (None, None) => {
-                failed(ErrorCode::AgentError, "the agent ended without finishing".to_owned(), true)
+                failed(ErrorCode::AgentError, "the agent exited without finishing".to_owned(), true)
             }
         }
     }

@@ -24,13 +24,13 @@ const MAX_LINE: usize = 8 << 20;
 /// How much is kept of one that is longer: no agent's format can be read by half, so it only shows what was lost.
 const KEPT_OF_LONGER: usize = 64 << 10;
 
-/// How many bytes of lines may wait for the session, at least one line. When there is no room, the agent waits.
+/// Maximum size of lines queued for the session, at least one line. When it is reached, the agent waits.
 const ROOM: usize = 2 * MAX_LINE;
 
-/// How much of stderr a failure shows.
+/// Maximum length of stderr in a failure.
 const STDERR_TAIL: usize = 8 << 10;
 
-/// How many chunks may wait for an agent that does not read its stdin. When full, it is treated as deaf.
+/// Maximum number of chunks queued for an agent that does not read its stdin. When full, the agent counts as unresponsive.
 const STDIN_QUEUE: usize = 64;
 
 const SIGTERM: u8 = 15;
@@ -47,7 +47,7 @@ pub(super) struct Agent {
     said: Tail,
 }
 
-/// How an agent ended.
+/// How an agent exited.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AgentExit {
     /// `None` if the sandbox was lost with it.
@@ -110,7 +110,7 @@ impl Agent {
         self.said.joined()
     }
 
-    /// What the end of the process means.
+    /// Interprets the end of the process.
     pub(super) fn ended(&mut self, exit: &warren_agents::Exit, at: Timestamp) -> Vec<Output> {
         let mut out = self.take_pending();
         self.codec.ended(exit, at, &mut out);
@@ -155,7 +155,7 @@ impl Agent {
         has_room
     }
 
-    /// Whether its stdin still takes something.
+    /// Whether its stdin still accepts input.
     pub(super) fn is_open(&self) -> bool {
         self.stdin.as_ref().is_some_and(|stdin| !stdin.is_closed())
     }

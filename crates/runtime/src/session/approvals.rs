@@ -1,4 +1,4 @@
-//! What agents ask people, and what people answer.
+//! Approvals: requests of agents and answers of people.
 
 use tokio::time::Instant;
 use warren_agents::{Answer, Ask};
@@ -11,7 +11,7 @@ use warren_store::{ApprovalRecord, Change};
 use super::{SessionTask, requests::Failure};
 use crate::{api::SessionError, recorder::RecordError};
 
-/// Something the running agent waits for.
+/// A pending request of the running agent.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
     pub(super) approval: ApprovalId,

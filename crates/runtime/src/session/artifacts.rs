@@ -24,13 +24,13 @@ use crate::{
     recorder::RecordError,
 };
 
-/// Where to look.
+/// The directory that is scanned for artifacts.
 const OUTPUTS: &str = "outputs/";
 
-/// What describes an app, at the end of its directory.
+/// The file that describes an app, in its directory.
 const PACKAGE: &str = "/package.json";
 
-/// How long a look may take when a run's end waits for it.
+/// Timeout of a scan that a run's end waits for.
 const LOOK: Duration = Duration::from_secs(10);
 
 /// The largest file whose content is hashed, and the most bytes of one look. Larger ones are known by their length.
@@ -47,7 +47,7 @@ const MAX_PACKAGES: usize = 20;
 /// Files that are read at a time.
 const AT_ONCE: usize = 8;
 
-/// What is known of `outputs/`.
+/// The known state of `outputs/`.
 #[derive(Default)]
 pub(super) struct KnownOutputs {
     /// Nothing, until somebody looked.
@@ -58,7 +58,7 @@ pub(super) struct KnownOutputs {
     is_stale: bool,
 }
 
-/// What a look found.
+/// The result of a scan.
 pub(super) struct Looked {
     round: u64,
     files: BTreeMap<String, Seen>,
@@ -121,7 +121,7 @@ impl SessionTask {
         Ok(())
     }
 
-    /// What a version has in `outputs/`.
+    /// The files of a version in `outputs/`.
     pub(super) async fn outputs_of(&self, version: Option<&VersionRecord>) -> Result<Outputs, SessionError> {
         let tree = tree_id(version.and_then(|version| version.tree.as_ref()));
         let tree = tree.map_err(|error| SessionError::internal("read the version", error))?;
@@ -277,7 +277,7 @@ async fn read(guest: &Guest, path: &str) -> Option<Vec<u8>> {
     guest.read_all(FilePath::new(Root::Workspace, path), MAX_TEXT).await.ok()
 }
 
-/// What starts an app, by its `package.json`.
+/// The command that starts an app, from its `package.json`.
 fn package(text: &[u8]) -> Option<Package> {
     let described: serde_json::Value = serde_json::from_slice(text).ok()?;
     let has = |script: &&str| described["scripts"][*script].is_string();

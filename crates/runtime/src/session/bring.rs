@@ -29,10 +29,9 @@ pub(super) fn alone(closed: &Closed, identity: &Identity) -> Result<(), StartFai
     }
     Err(StartFailure {
         code: ErrorCode::Conflict,
-        message:
-            "another session is active in the same workspace, whose files are in that session's sandbox alone"
-                .to_owned(),
-        hint: Some("send the message again when its sandbox has ended, or stop that first".to_owned()),
+        message: "another session is active in the same workspace, and the files are local to its sandbox"
+            .to_owned(),
+        hint: Some("send the message again when its sandbox has stopped, or stop it first".to_owned()),
     })
 }
 
@@ -96,7 +95,7 @@ async fn write(
     let place = shared.place(identity.session);
     let restored = shared.parts.snapshots.restore(&identity.partition, tree, target, place.as_deref());
     restored.await.map(drop).map_err(|error| {
-        let message = format!("version {} could not be put back: {}", version.version, chain(&error));
+        let message = format!("version {} could not be restored: {}", version.version, chain(&error));
         match error {
             RestoreError::Read { .. } => StartFailure {
                 code: ErrorCode::DataDamaged,

@@ -31,7 +31,7 @@ pub(super) struct Calls {
     signals: mpsc::Sender<Signal>,
 }
 
-/// Whose calls they are, and what these may spend.
+/// The run that calls belong to, and its budget.
 #[derive(Default)]
 struct Active {
     run: Option<RunId>,
@@ -228,7 +228,7 @@ fn thread(conversation: Option<String>) -> ConversationId {
     conversation.map_or_else(ConversationId::main, ConversationId)
 }
 
-/// What became of the recording of a call.
+/// The outcome of recording a call.
 enum Kept {
     Stored(Stored),
     /// There is no room for it. Told once: nothing more of the run is recorded.

@@ -1,4 +1,4 @@
-//! What must happen by the clock.
+//! Deadlines and timeouts of a session.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Between two tries to commit what is in a sandbox that is to end.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// How long a sandbox stays that has nothing to do while others wait for one.
+/// Idle timeout of a sandbox while others wait for one.
 const GIVE_WAY: Duration = Duration::from_secs(2);
 
 /// When the session's own checks are due. The run's deadlines are the run's.
@@ -22,7 +22,7 @@ pub(super) struct Deadlines {
     health_interval: Duration,
     /// The last moment at which there was something to do.
     busy_at: Instant,
-    /// What moves into the sandbox and out of it is work too, while it moves.
+    /// Traffic into and out of the sandbox; counts as work.
     traffic: Traffic,
     health_at: Instant,
     /// When the sandbox was asked to give way to another, if it was.
@@ -42,7 +42,7 @@ impl Deadlines {
         }
     }
 
-    /// Something happened that counts as work.
+    /// Records activity.
     pub(super) fn touch(&mut self) {
         self.busy_at = self.busy_at.max(Instant::now());
     }
@@ -52,7 +52,7 @@ impl Deadlines {
         self.busy_at = Instant::now() + patience;
     }
 
-    /// What was expected is there.
+    /// The expected event has happened.
     pub(super) fn expect_no_more(&mut self) {
         self.busy_at = self.busy_at.min(Instant::now());
     }
@@ -154,7 +154,7 @@ impl SessionTask {
         }
     }
 
-    /// Whether the session is on its way out and takes no new work.
+    /// Whether the session is shutting down and accepts no new work.
     pub(super) fn is_leaving(&self) -> bool {
         self.leaving.is_some()
     }

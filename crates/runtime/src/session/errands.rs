@@ -1,4 +1,4 @@
-//! What people want done with a session's versions, besides sending messages.
+//! Operations on a session's versions: snapshots, restores, imports.
 
 use warren_domain::{ErrorCode, Head, Version, VersionCause};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{api::SessionError, recorder::RecordError};
 
-/// Something that may need a sandbox first.
+/// An operation that may need a sandbox first.
 pub(crate) enum Errand {
     /// Make a version of what is there.
     Commit(Reply<Version>),
@@ -31,7 +31,7 @@ impl Errand {
         }
     }
 
-    /// Whether nobody waits for it any more.
+    /// Whether its caller has gone.
     fn is_abandoned(&self) -> bool {
         match self {
             Errand::Commit(reply) | Errand::Restore(_, reply) | Errand::Import(_, reply) => reply.is_closed(),
@@ -73,7 +73,7 @@ impl SessionTask {
         Ok(())
     }
 
-    /// Why it cannot be done, as far as that is known before anything is begun for it.
+    /// Checks whether it can be done, before anything is started for it.
     async fn objection(&self, errand: &Errand) -> Result<Option<SessionError>, RecordError> {
         if self.run.is_some() {
             return Ok(Some(busy("wait for the run to end, or interrupt it")));

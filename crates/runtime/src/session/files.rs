@@ -1,4 +1,4 @@
-//! What is known of the workspace's files, and how the log learns of changes.
+//! The known state of the workspace's files, and how changes reach the log.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
     volumes::{Volume, VolumePath},
 };
 
-/// How deep a scan looks.
+/// Maximum depth of a scan.
 const DEPTH: u32 = 64;
 
-/// How long a scan may take. A guest that takes longer does not hold up the session.
+/// Timeout of a scan. A guest that takes longer does not hold up the session.
 const SCAN: Duration = Duration::from_secs(20);
 
 /// A file as something saw it; `None` if it is gone.
@@ -38,7 +38,7 @@ impl Seen {
     }
 }
 
-/// What a person did to a file of a session.
+/// A change of a session's file by a person.
 pub(crate) struct ByHand {
     pub(crate) place: VolumePath,
     /// As far as whoever did it can tell.
@@ -104,7 +104,7 @@ impl KnownFiles {
         .unzip()
     }
 
-    /// What of a whole listing is not as it was.
+    /// The changes in a complete listing.
     fn news_of(&self, listed: &BTreeMap<String, FileStat>) -> Vec<Seen> {
         let mut seen = self.against(listed);
         seen.retain(|seen| match (self.0.get(&seen.path), seen.stat) {
@@ -114,7 +114,7 @@ impl KnownFiles {
         seen
     }
 
-    /// What a whole listing means: everything in it, and everything that is missing from it.
+    /// Applies a complete listing: everything in it, and everything missing from it.
     fn against(&self, listed: &BTreeMap<String, FileStat>) -> Vec<Seen> {
         let gone = self.0.keys().filter(|path| !listed.contains_key(*path));
         let gone = gone.map(|path| Seen { path: path.clone(), stat: None, hash: None });
@@ -139,7 +139,7 @@ fn workspace_file(path: String, stat: FileStat, hash: Option<BlobHash>) -> Works
     }
 }
 
-/// Whether a file looks the same to someone who does not read it.
+/// Whether a file's metadata is unchanged.
 fn is_as_before(known: &WorkspaceFile, seen: &WorkspaceFile) -> bool {
     let looks = |file: &WorkspaceFile| (file.kind.clone(), file.size_bytes, file.mode, file.modified_at);
     looks(known) == looks(seen)
@@ -150,7 +150,7 @@ pub(crate) fn known_files(listed: &BTreeMap<String, FileStat>) -> Vec<Change> {
     KnownFiles::default().become_these(listed).1
 }
 
-/// What the watcher says, as far as it is about the workspace.
+/// Events of the watcher that concern the workspace.
 pub(super) fn seen(changes: Vec<SeenChange>) -> Vec<Seen> {
     let of_workspace = changes.into_iter().filter(|change| change.path.root == Root::Workspace);
     of_workspace
@@ -260,7 +260,9 @@ impl SessionTask {
         }
         self.on_given(seen).await?;
         let version = self.recorder.state.version;
-        let message = format!("What was in no version was lost with its sandbox; version {version} goes on.");
+        let message = format!(
+            "Uncommitted changes were lost with the sandbox; the session continues from version {version}."
+        );
         let said = self.said(format!("lost-{id}"), message);
         self.recorder.record(vec![said], |_| Vec::new()).await?;
         Ok(())
@@ -296,7 +298,7 @@ async fn list(guest: &Guest, directory: &str) -> Option<BTreeMap<String, FileSta
     Some(files.map(|entry| (entry.path, entry.stat)).collect())
 }
 
-/// Whether a path leads through a directory of such a name.
+/// Whether a path contains a directory with one of these names.
 pub(super) fn is_within(path: &str, names: &[impl AsRef<str>]) -> bool {
     let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
     directory.split('/').any(|part| names.iter().any(|name| name.as_ref() == part))

@@ -1,9 +1,9 @@
-//! What never changes about a session while it has the same owner.
+//! Immutable data of a session while it has the same owner.
 
 use warren_domain::{AgentType, Fence, Partition, ProfileRef, ProjectId, SessionId, WorkspaceId};
 use warren_store::SessionRecord;
 
-/// What never changes about a session while it has the same owner.
+/// Immutable data of a session while it has the same owner.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) session: SessionId,

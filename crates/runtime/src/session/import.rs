@@ -11,17 +11,17 @@ use warren_store::{Change, VersionRecord, WriteError};
 use super::{Memory, SessionTask, empty_version, requests::Failure, transcripts::save_state};
 use crate::{api::SessionError, recorder::RecordError, spool::SpooledBlocks};
 
-/// What is known of a past.
+/// An imported history.
 pub(crate) struct Imported {
     pub(crate) blocks: SpooledBlocks,
     /// The transcripts, by the name under which each is stored.
     pub(crate) files: Vec<(String, Bytes)>,
-    /// What the agent needs to go on.
+    /// The transcripts that the agent resumes from.
     pub(crate) state: Option<Value>,
     pub(crate) origin: Origin,
 }
 
-/// Where a past comes from.
+/// Source of an imported history.
 pub(crate) struct Origin {
     pub(crate) cause: VersionCause,
     /// The version whose files the session begins with.
@@ -37,7 +37,7 @@ impl SessionTask {
         if self.recorder.head != Seq(1) {
             return Err(Failure::Refused(SessionError::Invalid {
                 code: ErrorCode::Conflict,
-                message: "the session has a past of its own".to_owned(),
+                message: "the session already has a history".to_owned(),
                 hint: None,
             }));
         }
@@ -45,8 +45,8 @@ impl SessionTask {
         if is_import && imported.blocks.is_empty() {
             return Err(Failure::Refused(SessionError::Invalid {
                 code: ErrorCode::BadRequest,
-                message: "there is no conversation in the transcript".to_owned(),
-                hint: Some("is it of the agent that `type` names?".to_owned()),
+                message: "the transcript contains no conversation".to_owned(),
+                hint: Some("check that `type` names the agent that wrote it".to_owned()),
             }));
         }
         self.keep(&imported).await.map_err(RecordError::Write)?;

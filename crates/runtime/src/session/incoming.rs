@@ -24,7 +24,7 @@ pub(crate) struct Incoming {
     pub(crate) tree: TreeId,
     /// Directories that were left out, because no version has them.
     pub(crate) excluded: Vec<String>,
-    /// What else was left out, and why.
+    /// Other skipped files, and why.
     pub(crate) skipped: Vec<(String, String)>,
     /// Keeps the tree until the version is committed.
     pub(crate) _hold: Hold,
@@ -115,6 +115,6 @@ fn said(added: u64, changed: u64) -> String {
     let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
     match changed {
         0 => format!("Imported {}.", files(added)),
-        _ => format!("Imported {}, {changed} of them in place of older ones.", files(added + changed)),
+        _ => format!("Imported {}, {changed} of them replaced existing files.", files(added + changed)),
     }
 }

@@ -67,15 +67,15 @@ impl SessionTask {
 pub(super) fn description(limit: Use) -> String {
     let Use { limit: key, scope, used, allowed } = limit;
     match scope {
-        "project" => format!("the logs of the project take {used} bytes and may take {allowed} (`{key}`)"),
-        _ => format!("the log of the {scope} takes {used} bytes and may take {allowed} (`{key}`)"),
+        "project" => format!("the project's logs have {used} bytes; the limit is {allowed} (`{key}`)"),
+        _ => format!("the log of the {scope} has {used} bytes; the limit is {allowed} (`{key}`)"),
     }
 }
 
 pub(super) fn hint(limit: Use) -> &'static str {
     match limit.scope {
-        "run" => "let programs write to files instead of printing, or raise the limit",
-        "session" => "go on in a new session or in a fork of an earlier version, or raise the limit",
-        _ => "erase sessions of the project that are not needed, or raise the limit",
+        "run" => "have programs write to files instead of printing, or raise the limit",
+        "session" => "continue in a new session or in a fork of an earlier version, or raise the limit",
+        _ => "erase sessions of the project, or raise the limit",
     }
 }

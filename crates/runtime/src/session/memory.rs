@@ -1,4 +1,4 @@
-//! What an agent remembers, as of a version.
+//! The transcripts of a version: the agent's memory.
 //!
 //! A transcript grows by the line or is written anew, and may be long. So it is kept in segments of a fixed length, each a
 //! blob: one that grew shares all but its last segment with the version before. A small blob lists them.
@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use warren_domain::{BlobHash, Fence, Partition, SessionId};
 use warren_store::{Blobs, DamagedBlob, ReadError, Store, Transcripts, WriteError};
 
-/// How much of a transcript is in one blob.
+/// Size of a transcript segment, stored as one blob.
 const SEGMENT: usize = 256 << 10;
 
 /// How much of a transcript is in memory while it is kept: whole segments, and about what is saved at a time.
 const AT_A_TIME: u64 = 16 * SEGMENT as u64;
 
-/// Where the transcripts of a version are.
+/// The blobs of a version's transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Memory {
     pub(crate) threads: Vec<Thread>,
 }
 
-/// Where one transcript is.
+/// The blobs of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Thread {
@@ -33,7 +33,7 @@ pub(crate) struct Thread {
     segments: Vec<BlobHash>,
 }
 
-/// What is listed under a version is not there.
+/// Transcripts listed by a version are missing.
 #[derive(Debug, thiserror::Error)]
 enum Lost {
     #[error("blob `{0}` is missing")]

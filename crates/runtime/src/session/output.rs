@@ -1,4 +1,4 @@
-//! What the agent says, on its way into the log.
+//! The agent's output on its way into the log.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::{coalesce::coalesce, recorder::RecordError};
 /// At most this many lines go into one commit, so that none waits for long.
 const LINES_AT_ONCE: usize = 512;
 
-/// How long a sandbox whose link broke may take to end.
+/// Timeout for the end of a sandbox whose link broke.
 const END_OF_SANDBOX: Duration = Duration::from_secs(2);
 
 impl SessionTask {
@@ -162,7 +162,7 @@ impl SessionTask {
         let Some(run) = &mut self.run else { return };
         let is_deaf = run.agent.as_ref().is_some_and(|agent| !agent.write(bytes) && agent.is_open());
         if is_deaf {
-            run.fail(ErrorCode::AgentError, "the agent does not read its input".to_owned());
+            run.fail(ErrorCode::AgentError, "the agent stopped reading its input".to_owned());
         }
     }
 

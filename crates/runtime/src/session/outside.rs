@@ -18,13 +18,13 @@ use crate::recorder::RecordError;
 /// The port inside every sandbox where the proxy listens.
 pub(super) const PORT: u16 = 4180;
 
-/// What reaches the sandbox itself needs no proxy.
+/// Addresses of the sandbox itself need no proxy.
 const LOCAL: &str = "127.0.0.1,localhost,::1";
 
 /// One sandbox as the egress proxy sees it.
 pub(super) struct Outside {
     run: watch::Sender<Option<RunId>>,
-    /// What the profile allows.
+    /// Egress rules of the profile.
     rules: EgressRules,
     slots: EgressSlots,
     signals: mpsc::Sender<Signal>,
@@ -39,7 +39,7 @@ pub(super) struct Decided {
 }
 
 impl Outside {
-    /// What the profile lets its sandbox reach.
+    /// Parses the egress rules of the profile.
     ///
     /// # Errors
     /// When the profile has a rule that is none.
@@ -88,7 +88,7 @@ impl EgressCaller for Outside {
     }
 }
 
-/// How programs in a sandbox find the proxy.
+/// The environment variables by which programs in a sandbox find the proxy.
 pub(super) fn environment() -> BTreeMap<String, String> {
     let proxy = format!("http://127.0.0.1:{PORT}");
     let names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];

@@ -1,4 +1,4 @@
-//! What listens in the sandbox: known as it comes and goes, started when somebody wants to see it.
+//! Ports and apps in the sandbox: tracked as they open and close, started on demand.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,19 +24,19 @@ use crate::{
     recorder::RecordError,
 };
 
-/// Where an app is told to listen, unless something else does.
+/// First port that is assigned to an app.
 const FIRST_PORT: u16 = 3000;
 
-/// How much of what an app said is kept.
+/// Maximum length of an app's output that is kept.
 const TAIL: usize = 8 << 10;
 
-/// How long the guest may take to start an app. It answers when the program runs, not when it listens.
+/// Timeout for starting an app. The guest answers when the program runs, not when it listens.
 const START: Duration = Duration::from_secs(10);
 
 /// An app that starts keeps the session awake for as long as this: nobody sees anything of it until it listens.
 const OPENING: Duration = Duration::from_secs(120);
 
-/// What listens, and what was started so that it will.
+/// Listening ports, and apps that were started.
 #[derive(Default)]
 pub(super) struct Ports {
     open: BTreeMap<u16, OpenPort>,
@@ -56,7 +56,7 @@ struct App {
     is_over: bool,
 }
 
-/// What others ask about what is in a session's sandbox.
+/// Requests about ports and apps in a session's sandbox.
 pub(crate) enum Visit {
     /// The sandbox, if there is one that answers.
     Reach(Reply<Option<Guest>>),
@@ -86,22 +86,22 @@ impl Visit {
     }
 }
 
-/// What dialling a port comes to.
+/// The result of dialling a port.
 pub(crate) enum Door {
-    /// Something listens, maybe on another port than it was told.
+    /// The app listens, possibly on another port than assigned.
     Open(Guest, u16),
     /// It was started and does not listen yet.
     Opening,
     /// Nothing listens.
     Shut {
-        /// What the app said before it ended, if it was started from here.
+        /// The app's output before it exited, if it was started here.
         complaint: Option<String>,
     },
     NoSandbox,
 }
 
 impl Ports {
-    /// Whose the open ports are.
+    /// The apps that own the open ports.
     pub(super) fn owners(&self) -> BTreeMap<u16, PortOwner> {
         let owner = |open: &OpenPort| {
             let directory = open.directory.as_deref().and_then(|path| path.strip_prefix(WORKSPACE));
@@ -281,15 +281,15 @@ impl SessionTask {
         }
         let Some(command) = artifact.command.clone() else {
             return Err(refused(
-                format!("nothing of `{}` listens, and nothing says how to start it", artifact.path),
-                "a `package.json` with a script `dev`, or `outputs/manifest.json`, says it",
+                format!("`{}` is not running, and there is no start command for it", artifact.path),
+                "add a script `dev` to its `package.json`, or a `command` to `outputs/manifest.json`",
             ));
         };
         if wake == Wake::Never {
-            let message = format!("`{}` does not run now", artifact.path);
-            return Err(refused(message, "a token that may write starts it"));
+            let message = format!("`{}` is not running", artifact.path);
+            return Err(refused(message, "open it with a token that may write to start it"));
         }
-        let message = "no port is free for it".to_owned();
+        let message = "no free port is left for it".to_owned();
         let port = self.ports.free(artifact.port).ok_or_else(|| refused(message, "stop something"))?;
         self.start_app(&artifact, &command, port).await.map_err(Failure::Refused)?;
         self.deadlines.expect(OPENING);
@@ -302,7 +302,9 @@ impl SessionTask {
             message: format!("`{}` could not be started: {why}", artifact.path),
             hint: None,
         };
-        let Some(ready) = self.sandbox.ready() else { return Err(failed("the sandbox is gone".to_owned())) };
+        let Some(ready) = self.sandbox.ready() else {
+            return Err(failed("the sandbox has stopped".to_owned()));
+        };
         let mut env = ready.sandbox.env.clone();
         let own = [("PORT", port.to_string().as_str()), ("HOST", "127.0.0.1"), ("BROWSER", "none")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -348,9 +350,9 @@ fn say_if_silent(said: &Mutex<String>, ended: Option<Exit>) {
     let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
     if said.trim().is_empty() {
         *said = match ended {
-            Some(Exit::Code(code)) => format!("it said nothing; exit code {code}"),
-            Some(Exit::Signal(signal)) => format!("it said nothing; ended by signal {signal}"),
-            None => "it said nothing".to_owned(),
+            Some(Exit::Code(code)) => format!("no output; exit code {code}"),
+            Some(Exit::Signal(signal)) => format!("no output; killed by signal {signal}"),
+            None => "no output".to_owned(),
         };
     }
 }

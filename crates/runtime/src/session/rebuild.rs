@@ -21,7 +21,7 @@ use crate::{
     places::{Belief, Part, Places},
 };
 
-/// Whether a workspace has files of its own, or is to be given those of new ones.
+/// Whether a workspace already has files, or gets those of a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Workspace {
     New,
@@ -130,7 +130,7 @@ impl Rebuild<'_> {
         let restored = snapshots.restore(&self.identity.partition, tree, target, place.as_deref());
         restored.await.map_err(|error| StartFailure {
             code: ErrorCode::DataDamaged,
-            message: format!("version {version} could not be put back: {}", chain(&error)),
+            message: format!("version {version} could not be restored: {}", chain(&error)),
             hint: Some("restore another version of the session, or fork one".to_owned()),
         })?;
         let take = places.clone();

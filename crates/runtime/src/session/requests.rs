@@ -1,4 +1,4 @@
-//! What others ask of a session.
+//! Requests to a session.
 
 use tokio::sync::oneshot;
 use warren_agents::Prompt;
@@ -14,10 +14,10 @@ use crate::{
     recorder::RecordError,
 };
 
-/// Where an answer goes. A caller that is gone does not want it any more, so a failed send means nothing.
+/// The channel for an answer. If the caller has gone, a failed send is ignored.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, SessionError>>;
 
-/// What others ask of a session.
+/// Requests to a session.
 pub(crate) enum Request {
     Send(Box<NewMessage>, Reply<Sent>),
     Interrupt(String, Reply<Option<RunId>>),
@@ -32,7 +32,7 @@ pub(crate) enum Request {
     StartSandbox(Reply<()>),
     Errand(Errand),
     Report(Reply<SandboxReport>),
-    /// Something about what is in its sandbox.
+    /// A request about the contents of its sandbox.
     Visit(Visit),
     /// Gives the running agent a message that another run's log has. Nothing is queued: only replays do that.
     Tell(Prompt, Reply<()>),
@@ -42,7 +42,7 @@ pub(crate) enum Request {
     PickUp(Reply<()>),
 }
 
-/// Why a session goes.
+/// Why a session is unloaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Leave {
     /// Only its sandbox ends.
@@ -66,7 +66,7 @@ pub(super) enum Queue {
     GoesOn,
 }
 
-/// Why a request was not carried out.
+/// Why a request failed.
 pub(super) enum Failure {
     /// It was refused; all is well.
     Refused(SessionError),
@@ -109,10 +109,10 @@ impl Request {
 }
 
 impl Leave {
-    /// What the log says of it.
+    /// The reason in the log.
     fn word(&self) -> &'static str {
         match self {
-            Leave::Stop(_) => "stopped by hand",
+            Leave::Stop(_) => "stopped manually",
             Leave::Unload(_) => "unload",
             Leave::Drain => "shutdown",
             Leave::End(_) => "end",
@@ -506,8 +506,8 @@ pub(super) fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(
         Err(Failure::Fatal(RecordError::Commit(CommitError::LimitReached { most }))) => {
             drop(reply.send(Err(SessionError::Invalid {
                 code: ErrorCode::MessageLimit,
-                message: format!("{most} messages were sent, and the plan allows no more"),
-                hint: Some("`GET /api/build/limit` says when there will be more".to_owned()),
+                message: format!("the plan's limit of {most} messages is reached"),
+                hint: Some("`GET /api/build/limit` says when the count restarts".to_owned()),
             })));
             Ok(())
         }
@@ -518,7 +518,7 @@ pub(super) fn answer<T>(reply: Reply<T>, result: Result<T, Failure>) -> Result<(
         }
         Err(Failure::Fatal(error)) => {
             drop(reply.send(Err(SessionError::Internal {
-                doing: "record what happened",
+                doing: "write to the session's log",
                 source: error.to_string().into(),
             })));
             Err(error)

@@ -23,7 +23,7 @@ use crate::{
     workspaces::Closed,
 };
 
-/// How the log learns of files that are put back.
+/// How restored files are recorded in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     /// By an entry for each that is other than before.
@@ -32,7 +32,7 @@ pub(super) enum Told {
     ByVersion,
 }
 
-/// What the log says of files, and the records that go with it.
+/// File events for the log, and their records.
 pub(super) type FileNews = (Vec<Draft>, Vec<Change>);
 
 impl SessionTask {
@@ -51,8 +51,7 @@ impl SessionTask {
             .await?
             .map_err(refused)?;
         let next = self.recorder.state.version.next();
-        let message =
-            format!("Version {version} was restored: files and what the agent remembers are as they were.");
+        let message = format!("Restored version {version}: its files and the agent's memory.");
         drafts.push(self.said(format!("restored-{next}"), message));
         let command = Command::Commit { cause: VersionCause::Restore, files, restored: Some(version) };
         Ok(self.record_put_back((drafts, changes), command, &prepared).await?)
@@ -214,20 +213,19 @@ impl SessionTask {
     }
 }
 
-/// Whether the files of a version can be had.
+/// Whether the files of a version are available.
 fn is_kept(version: &VersionRecord) -> bool {
     let is_known = version.tree.is_some() || version.version == Version(0) || version.restored.is_some();
     is_known && !version.expired
 }
 
-/// What others are doing would be undone under their hands.
+/// Refusal: the restore would undo the work of other active sessions.
 pub(super) fn others_are_inside() -> SessionError {
     SessionError::Invalid {
         code: ErrorCode::Conflict,
         message: "other sessions are active in the same workspace".to_owned(),
         hint: Some(
-            "fork the version: the new session has a workspace of its own; or stop their sandboxes first"
-                .to_owned(),
+            "fork the version (a fork has its own workspace), or stop the other sandboxes first".to_owned(),
         ),
     }
 }
@@ -236,9 +234,9 @@ pub(super) fn others_are_inside() -> SessionError {
 pub(crate) fn expired(version: Version) -> SessionError {
     SessionError::Invalid {
         code: ErrorCode::Conflict,
-        message: format!("the files of version {version} are not kept any more"),
+        message: format!("the files of version {version} have been deleted"),
         hint: Some(
-            "a label keeps a version for ever; `retention` in `warren.toml` says what else is kept"
+            "labelled versions are kept forever; `retention` in `warren.toml` sets how long others are kept"
                 .to_owned(),
         ),
     }

@@ -32,13 +32,13 @@ use crate::{
     spaces,
 };
 
-/// How long model calls may take to report their end after the agent is gone.
+/// Timeout for model calls to report their end after the agent has exited.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// How many runs are read at a time.
+/// Page size when reading runs.
 const RUNS_AT_ONCE: u32 = 500;
 
-/// What an agent can go on from.
+/// The state that an agent resumes from.
 struct Past {
     state: Option<serde_json::Value>,
     is_resumable: bool,
@@ -53,7 +53,7 @@ fn put_before_path(launch: &mut Launch, program: Option<&str>, ready: &Ready) {
     launch.env.insert("PATH".to_owned(), all.join(":"));
 }
 
-/// Why an agent does not start, with what to do about it.
+/// Why an agent does not start, with a hint.
 /// Says which parts of its profile the agent has no place for.
 fn ignored_note(
     adapter: &dyn Adapter,
@@ -67,7 +67,7 @@ fn ignored_note(
         timestamp,
         subtype: SystemSubtype::Status,
         message: format!(
-            "The agent `{}` has no place for these parts of its profile, and ignores them: {}.",
+            "The agent `{}` does not support these parts of its profile and ignores them: {}.",
             adapter.agent_type(),
             ignored.join("; ")
         ),
@@ -212,7 +212,7 @@ impl SessionTask {
     /// Starts the process. With it comes what a person should know of it, if it is the session's first.
     async fn start_agent(&self, record: &RunRecord) -> Result<(Agent, Option<Draft>), (ErrorCode, String)> {
         let agent_error = |message: String| (ErrorCode::AgentError, message);
-        let ready = self.sandbox.ready().ok_or_else(|| agent_error("the sandbox is gone".to_owned()))?;
+        let ready = self.sandbox.ready().ok_or_else(|| agent_error("the sandbox has stopped".to_owned()))?;
         let adapter = find_adapter(&self.identity, &ready.programs)
             .map_err(|failure| (failure.code, failure.full_message()))?;
         let profile = load_profile(&self.identity, &self.shared, &ready.programs)
@@ -260,7 +260,7 @@ impl SessionTask {
         Ok((agent, note.flatten()))
     }
 
-    /// What the session may still spend, if that is limited.
+    /// The remaining budget of the session, if it has one.
     async fn money(&self, options: &RunOptions) -> Result<Option<Budget>, ReadError> {
         let Some(limits) = options.budget else { return Ok(None) };
         let mut spent = Charge::default();
@@ -279,7 +279,7 @@ impl SessionTask {
         }
     }
 
-    /// What an agent can go on from.
+    /// The transcripts an agent can resume from.
     async fn past(&self, adapter: &dyn Adapter) -> Result<Past, ReadError> {
         let (session, transcripts) = (self.identity.session, &self.shared.parts.store.transcripts);
         let state = load_state(session, transcripts.as_ref()).await?;
@@ -307,7 +307,7 @@ impl SessionTask {
         let may_leave_something = run.killed || (run.agent.is_some() && !said_it_was_done);
         self.conclude(run).await?;
         if may_leave_something {
-            self.end_unfinished("the agent ended before it was done").await?;
+            self.end_unfinished("the agent exited before it finished").await?;
         }
         self.deadlines.touch();
         self.start_next().await
@@ -450,7 +450,7 @@ impl SessionTask {
         let outcome = match outcome {
             Outcome::Completed { usage, .. } => Outcome::Failed {
                 code: ErrorCode::SandboxError,
-                message: format!("what the run did could not be committed: {}", chain(&error)),
+                message: format!("the changes of the run could not be committed: {}", chain(&error)),
                 recoverable: true,
                 usage,
                 diagnostics: Diagnostics::default(),

@@ -1,4 +1,4 @@
-//! What is kept of a run beside its entries in the log.
+//! The record of a run, stored beside its log entries.
 
 use warren_domain::{Event, EventBody, RunId, RunStatus, Usage};
 use warren_store::{Change, RunRecord};

@@ -30,19 +30,19 @@ use crate::{
     workspaces::Inside,
 };
 
-/// How many of a session's sandbox events its report remembers.
+/// Maximum number of sandbox events in a session's report.
 const HISTORY: usize = 50;
 
-/// How long a sandbox that is to be stopped may take to start. The backend and the guest give up long before.
+/// Timeout for the start of a sandbox that is to be stopped. The backend and the guest give up long before.
 const START: Duration = Duration::from_secs(120);
 
-/// How long it is waited for the report how a sandbox ended whose link has closed.
+/// Timeout for the exit report of a sandbox whose link has closed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a sandbox may take to answer after a call to it failed, before it counts as one that is there.
+/// Timeout for a sandbox to answer after a call to it failed.
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whether there is a sandbox.
+/// State of the sandbox.
 pub(super) enum SandboxSlot {
     None,
     Starting(Starting),
@@ -54,7 +54,7 @@ pub(super) struct Starting {
     id: SandboxId,
     restart_count: u32,
     since: Timestamp,
-    /// Where it stands while others must end first, and since when.
+    /// Its position in the queue for a sandbox, and since when.
     queued: Option<(Position, Instant)>,
     call_off: CancellationToken,
     /// Told when it is ready, or cannot be made.
@@ -70,7 +70,7 @@ pub(super) struct Ready {
     pub(super) programs: Vec<Program>,
     restart_count: u32,
     last_health_check: Timestamp,
-    /// Why it goes on although it is idle.
+    /// Why it keeps running although it is idle.
     problem: Option<String>,
     /// Its watchers and its forwarded connections; cancelled with it.
     tasks: Tasks,
@@ -90,7 +90,9 @@ pub(super) struct History {
 impl Starting {
     fn message(&self) -> String {
         match self.queued {
-            Some((Position { place, of }, _)) => format!("Waiting for a free sandbox: place {place} of {of}"),
+            Some((Position { place, of }, _)) => {
+                format!("Waiting for a free sandbox: position {place} of {of}")
+            }
             None => "Starting sandbox…".to_owned(),
         }
     }
@@ -110,7 +112,7 @@ impl SandboxSlot {
         matches!(self, SandboxSlot::Starting(starting) if starting.queued.is_some())
     }
 
-    /// What clients see.
+    /// The status for clients.
     pub(super) fn state(&self) -> Option<SandboxState> {
         match self {
             SandboxSlot::None => None,
@@ -474,7 +476,7 @@ impl SessionTask {
         if let Some(run) = &mut self.run {
             run.sandbox_gone(false, Diagnostics::default());
         }
-        self.stop_sandbox("unhealthy: it did not answer").await?;
+        self.stop_sandbox("unhealthy: it did not respond").await?;
         if self.may_restart() {
             self.start_sandbox(restart_count + 1).await?;
         }
@@ -498,16 +500,16 @@ impl SessionTask {
         }
         let message = match hit {
             LimitHit::Disk { used_bytes, limit_bytes } => {
-                format!("the sandbox holds {used_bytes} bytes on disk and may hold {limit_bytes}")
+                format!("the sandbox uses {used_bytes} bytes of disk; the limit is {limit_bytes}")
             }
             LimitHit::HostDisk { free_bytes, floor_bytes } => {
-                format!("the host has {free_bytes} bytes of disk left and keeps {floor_bytes} free")
+                format!("the host has {free_bytes} bytes of free disk space and must keep {floor_bytes}")
             }
             LimitHit::Inodes { used_inodes, limit_inodes } => {
-                format!("the sandbox holds {used_inodes} files and directories and may hold {limit_inodes}")
+                format!("the sandbox has {used_inodes} files and directories; the limit is {limit_inodes}")
             }
             LimitHit::HostInodes { free_inodes, floor_inodes } => {
-                format!("the host's file system has {free_inodes} inodes left and keeps {floor_inodes} free")
+                format!("the host's file system has {free_inodes} free inodes and must keep {floor_inodes}")
             }
             LimitHit::TreeTooDeep => "directories are nested too deeply to be measured".to_owned(),
         };
@@ -528,7 +530,7 @@ impl SessionTask {
         let why = match (self.keep_before_end().await?, self.files_at()) {
             (Ok(()), _) => message,
             (Err(error), FilesAt::Host) => {
-                format!("{message}; its files stay where they are, in no version: {error}")
+                format!("{message}; its files are uncommitted and stay where they are: {error}")
             }
             (Err(error), FilesAt::Guest) => return self.go_on_for_now(format!("{message}; {error}")).await,
         };
@@ -625,7 +627,7 @@ impl SessionTask {
 }
 
 fn why_ended(exit: &warren_sandbox::Exit) -> &'static str {
-    if exit.oom { "out of memory" } else { "the sandbox ended by itself" }
+    if exit.oom { "out of memory" } else { "the sandbox exited unexpectedly" }
 }
 
 impl History {

@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{admission::Position, recorder::RecordError};
 
-/// How many signals may wait. When full, whoever sends waits too: the agent's output backs up into the sandbox.
+/// Capacity of the signal channel. When it is full, senders wait: the agent's output backs up into the sandbox.
 pub(super) const SIGNALS: usize = 256;
 
-/// Something happened outside the task.
+/// An event from outside the session's task.
 pub(super) enum Signal {
     /// A sandbox answered, or could not be made.
     Started(Box<Result<Started, super::start::StartFailure>>),
@@ -31,7 +31,7 @@ pub(super) enum Signal {
     Calling(Box<Starting>, oneshot::Sender<()>),
     /// A model call ended.
     Called(Box<Exchange>),
-    /// Something in the sandbox wanted to reach a host.
+    /// A program in the sandbox tried to reach a host.
     Egress(Box<Decided>),
     /// Files of the workspace changed.
     Files(Vec<Seen>),
@@ -51,7 +51,7 @@ pub(super) enum Signal {
     Health(SandboxId, Healthy),
 }
 
-/// What a health check found.
+/// The result of a health check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Healthy {
     Yes,

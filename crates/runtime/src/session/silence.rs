@@ -6,7 +6,7 @@ use warren_domain::{Block, BlockId, Draft, EventBody, RunId, SystemSubtype};
 use super::SessionTask;
 use crate::recorder::RecordError;
 
-/// How the name of such a note begins; the run's own name follows. Replays do not compare them.
+/// Prefix of such a note's ID; the run's ID follows. Replays do not compare these notes.
 const NAME: &str = "silent-";
 
 impl SessionTask {
@@ -42,7 +42,7 @@ pub(super) fn is_answer(body: &EventBody) -> bool {
     }
 }
 
-/// Whether a block is such a note.
+/// Whether a block is a note about silence.
 pub(crate) fn is_silence(block: &Block) -> bool {
     matches!(block, Block::System { id, .. } if id.as_str().starts_with(NAME))
 }

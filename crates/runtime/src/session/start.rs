@@ -34,13 +34,13 @@ use crate::{
     workspaces::Inside,
 };
 
-/// Where a sandbox has the workspace.
+/// Path of the workspace in a sandbox.
 pub(super) const WORKSPACE: &str = "/workspace";
 
-/// Where a sandbox has packages for Python.
+/// Path of the Python packages in a sandbox.
 const PYTHON: &str = "/opt/python";
 
-/// Where a sandbox has the agent's home.
+/// Path of the agent's home in a sandbox.
 pub(super) const HOME: &str = "/home/agent";
 
 /// The ports inside every sandbox where model APIs seem to be.
@@ -76,7 +76,7 @@ pub(super) struct Started {
     pub(super) outside: Arc<Outside>,
     pub(super) transcripts: TranscriptKeeper,
     pub(super) workspace: Workspace,
-    /// What was written into a new workspace.
+    /// Files written into a new workspace.
     pub(super) given: Vec<Seen>,
     /// Programs it can see.
     pub(super) programs: Vec<Program>,
@@ -89,7 +89,7 @@ pub(super) struct Started {
     pub(super) admitted: Admitted,
 }
 
-/// Why there is no sandbox.
+/// Why a sandbox could not be started.
 #[derive(Debug)]
 pub(super) struct StartFailure {
     pub(super) code: ErrorCode,
@@ -144,7 +144,7 @@ impl Queued {
             let step = tokio::select! {
                 step = self.ticket.next(position) => step,
                 () = self.call_off.cancelled() => {
-                    let message = "nobody needs it any more: it waited for a free sandbox".to_owned();
+                    let message = "it is no longer needed: the run ended while it waited for a free sandbox".to_owned();
                     return Err(StartFailure { code: ErrorCode::SandboxError, message, hint: None });
                 }
             };
@@ -256,7 +256,7 @@ fn spec(id: SandboxId, uid: u32, mounts: Mounts, shared: &Shared, packages: &Pac
     Spec { id, mounts, uid, env: environment(packages), limits, required }
 }
 
-/// What a sandbox sees of the session and of this machine.
+/// The mounts of a sandbox.
 fn mounts(places: &Places, installed: &[Program], packages: &Packages) -> Mounts {
     Mounts {
         workspace: places.workspace.clone(),
@@ -289,7 +289,7 @@ async fn give(sandbox: &Sandbox, shared: &Shared, packages: &Packages) -> Result
     written.map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))
 }
 
-/// What programs inside start from: the way out, and where packages are.
+/// Environment of programs in the sandbox: the egress proxy and the paths of packages.
 fn environment(packages: &Packages) -> BTreeMap<String, String> {
     let mut all = outside::environment();
     if packages.python.is_some() {
@@ -307,7 +307,7 @@ pub(super) fn find_adapter(
         code: ErrorCode::AgentUnknown,
         message: format!("the agent `{}` is not installed", identity.agent_type),
         hint: Some(
-            "`warren agents list` lists the agents; one of npm is installed again by its package".to_owned(),
+            "`warren agents list` lists the agents; install a missing npm agent again by its package".to_owned(),
         ),
     })
 }
@@ -319,7 +319,7 @@ pub(super) async fn session_options(identity: &Identity, shared: &Shared) -> Res
         source,
     };
     let record = shared.parts.store.sessions.session(identity.session).await?;
-    let record = record.ok_or_else(|| unknown("the session is gone".into()))?;
+    let record = record.ok_or_else(|| unknown("the session no longer exists".into()))?;
     if record.options.is_null() {
         return Ok(RunOptions::default());
     }
@@ -358,7 +358,7 @@ async fn uid_of(identity: &Identity, shared: &Shared) -> Result<u32, StartFailur
         Ok(Some(workspace)) => Ok(workspace.uid),
         Ok(None) => Err(StartFailure {
             code: ErrorCode::SandboxError,
-            message: format!("the workspace `{}` is gone", identity.workspace),
+            message: format!("the workspace `{}` no longer exists", identity.workspace),
             hint: None,
         }),
         Err(error) => Err(StartFailure::new(ErrorCode::Internal, &error)),

@@ -1,4 +1,4 @@
-//! What lists show of a session that somebody owns.
+//! The status of a loaded session, for lists.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -58,7 +58,7 @@ impl StatusCell {
 }
 
 impl SessionTask {
-    /// What clients see of the sandbox right now.
+    /// The sandbox's current status for clients.
     pub(super) fn runtime_state(&self) -> SessionRuntimeState {
         SessionRuntimeState { is_loaded: true, sandbox: self.sandbox.state() }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-/// How much is kept of them, at least the last line.
+/// Maximum length of the tail; at least the last line is kept.
 const MAX_BYTES: usize = 64 << 10;
 
 /// Lines, oldest first. Copies: a line as it came shares its memory with what came with it.

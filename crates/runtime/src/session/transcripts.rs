@@ -36,10 +36,10 @@ const LONGEST_OTHER: u64 = 8 << 20;
 /// Between two saves that nobody waits for.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How long somebody waits for a save. A guest that takes longer does not hold up the session; the next save catches up.
+/// Timeout of a save. A guest that takes longer does not hold up the session; the next save catches up.
 const FLUSH: Duration = Duration::from_secs(10);
 
-/// How deep and how wide an agent's memory may be.
+/// Limits on the depth and the number of entries of an agent's transcripts.
 const DEPTH: u32 = 8;
 const MOST_FILES: u32 = 10_000;
 
@@ -60,11 +60,11 @@ struct Keeper {
     plan: Box<dyn TranscriptPlan>,
     guest: Guest,
     store: Arc<dyn Transcripts>,
-    /// How much of each is saved, by the name under which it is.
+    /// Saved length of each transcript, by name.
     saved: HashMap<String, Saved>,
 }
 
-/// How much of a file is saved.
+/// The saved part of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Saved {
     len: u64,
@@ -81,7 +81,7 @@ struct Found {
     mtime_ns: i64,
 }
 
-/// Why transcripts were not put back.
+/// Why transcripts could not be restored.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PutBackError {
     /// They could not be read from the store.
@@ -273,7 +273,7 @@ pub(super) async fn put_back(
     Ok(())
 }
 
-/// What an agent's codec last wanted to be remembered.
+/// The last state of an agent's codec.
 pub(super) async fn load_state(
     session: SessionId,
     store: &dyn Transcripts,

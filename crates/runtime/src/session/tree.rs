@@ -74,7 +74,7 @@ pub(crate) fn is_peoples(difference: &Difference) -> bool {
     !difference.path.starts_with("home/")
 }
 
-/// How many files people see changed.
+/// Number of changed files, as people count them.
 pub(crate) fn counts(differences: &[Difference]) -> FileCounts {
     let mut counts = FileCounts::default();
     for difference in differences.iter().filter(|difference| is_peoples(difference)) {

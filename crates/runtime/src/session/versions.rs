@@ -25,7 +25,7 @@ use crate::{
     recorder::RecordError,
 };
 
-/// How long a tree may take. A guest that takes longer does not hold up the session for ever.
+/// Timeout of a snapshot. A guest that takes longer does not hold up the session forever.
 const TAKE: Duration = Duration::from_secs(600);
 
 /// At most this many paths of each kind that could not be kept are listed.
@@ -46,42 +46,42 @@ pub(super) struct Prepared {
 /// Which files a version has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Files {
-    /// Those in the sandbox.
+    /// The files in the sandbox.
     Now,
-    /// Those of its base: nothing has run since.
+    /// The files of its base: nothing has run since.
     AsBefore,
 }
 
-/// Why no version can be made.
+/// Why a version could not be created.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PrepareError {
     /// There is no sandbox that could be asked for the files.
-    #[error("the sandbox is gone")]
+    #[error("the sandbox has stopped")]
     NoSandbox,
     /// It does not answer.
-    #[error("the sandbox could not be asked for its files")]
+    #[error("failed to request the sandbox's files")]
     Ask(#[source] CallError),
     /// The files could not be kept.
-    #[error("failed to keep the files")]
+    #[error("failed to save the files")]
     Take(#[source] TakeError),
     /// It took too long.
-    #[error("the sandbox did not give its files in time")]
+    #[error("the sandbox did not send its files in time")]
     TooSlow,
     /// The tree could not be compared.
-    #[error("failed to compare the files with those of the version before")]
+    #[error("failed to compare the files with the previous version")]
     Compare(#[source] ReadTreeError),
     /// A record is not what it should be.
-    #[error("failed to read the version before")]
+    #[error("failed to read the previous version")]
     Record(#[from] NotATree),
     /// The version before it, or the transcripts, could not be read or kept.
-    #[error("failed to keep what the agent remembers")]
+    #[error("failed to save the agent's transcripts")]
     Memory(#[from] ReadError),
 }
 
-/// Why what is there did not become a version.
+/// Why uncommitted changes did not become a version.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CommitHeadError {
-    /// Something of it cannot be kept: nothing happened.
+    /// A part of it cannot be saved: nothing was changed.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     /// The log cannot be written.
@@ -182,7 +182,7 @@ impl SessionTask {
         Ok(taken)
     }
 
-    /// What people see changed.
+    /// Changes that people see.
     async fn compare(&self, base: Option<&BlobHash>, taken: &Taken) -> Result<FileCounts, PrepareError> {
         let base = tree_id(base)?;
         if base == taken.tree {
@@ -296,7 +296,7 @@ impl SessionTask {
                 }
                 Err(CommitHeadError::Prepare(error)) => {
                     let message = format!(
-                        "what an earlier run left could not be committed: {}; hint: send with `from: \"version\"` to give it up",
+                        "the uncommitted changes of an earlier run could not be saved: {}; hint: send with `from: \"version\"` to discard them",
                         chain(&error)
                     );
                     self.refuse(record.run_id, ErrorCode::SandboxError, message).await.map(|()| false)
@@ -312,13 +312,15 @@ impl SessionTask {
         let Some(target) = found.map_err(RecordError::Read)? else { return Ok(true) };
         match self.put_back_files(&target, &format!("back to version {version}"), Told::OneByOne).await? {
             Ok((drafts, _closed)) => {
-                let message = format!("What was in no version was given up; version {version} goes on.");
+                let message = format!(
+                    "Uncommitted changes were discarded; the session continues from version {version}."
+                );
                 let said = self.said(format!("back-{}", record.run_id), message);
                 self.record_files(drafts, vec![said]).await?;
                 Ok(true)
             }
             Err(error) => {
-                let message = format!("version {version} cannot be gone back to: {error}");
+                let message = format!("failed to go back to version {version}: {error}");
                 self.refuse(record.run_id, error.code(), message).await.map(|()| false)
             }
         }
@@ -370,8 +372,8 @@ impl SessionTask {
                 tracing::error!(%session, error = &error as &dyn std::error::Error, "a sandbox cannot end: what is in it is in no version");
                 Ok(Err(SessionError::Invalid {
                     code: ErrorCode::SandboxError,
-                    message: format!("what is in the sandbox could not be committed: {}", chain(&error)),
-                    hint: Some("it is tried again; the sandbox goes on until then".to_owned()),
+                    message: format!("the sandbox's changes could not be committed: {}", chain(&error)),
+                    hint: Some("this is retried; the sandbox keeps running until then".to_owned()),
                 }))
             }
         }
@@ -410,7 +412,7 @@ impl Prepared {
     }
 }
 
-/// What a tree has, and what it has not.
+/// The contents of a tree, and what it lacks.
 fn note_taken(record: &mut VersionRecord, taken: &Taken) {
     (record.size_bytes, record.excluded) = (taken.size_bytes, taken.excluded.clone());
     let skipped = taken.skipped.iter().take(MOST_LISTED);
@@ -418,7 +420,7 @@ fn note_taken(record: &mut VersionRecord, taken: &Taken) {
     record.unstable = taken.unstable.iter().take(MOST_LISTED).cloned().collect();
 }
 
-/// How records call it.
+/// Its name in records.
 fn why(why: Why) -> &'static str {
     match why {
         Why::Special => "special",
@@ -433,7 +435,7 @@ fn is_publishing(event: &&Event) -> bool {
     matches!(event.body, EventBody::VersionCommitted { .. })
 }
 
-/// What a session starts with.
+/// The initial state of a session.
 pub(crate) fn first_version(session: warren_domain::SessionId, event: &Event) -> VersionRecord {
     VersionRecord { seq: event.seq, created_at: event.timestamp, ..empty_version(session) }
 }

@@ -109,7 +109,8 @@ impl Place {
         let from = names(source)?.join(&b'/');
         if !self.files.contains(&from) {
             let (path, source) = (escape(path), escape(source));
-            let message = format!("`{path}` is a hard link to `{source}`, which is no file before it");
+            let message =
+                format!("`{path}` is a hard link to `{source}`, which is not an earlier file of the archive");
             return Err(UnpackError::archive(message));
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW;
@@ -123,7 +124,7 @@ impl Place {
         self.count()?;
         let names = names(path)?;
         if names.is_empty() || target.is_empty() || target.len() > MAX_TARGET || target.contains(&0) {
-            return Err(UnpackError::archive(format!("`{}` is no link that can be made", escape(path))));
+            return Err(UnpackError::archive(format!("`{}` is not a valid link", escape(path))));
         }
         if !stays_inside(names.len() - 1, target) {
             self.skip(path, "link_out");
@@ -211,7 +212,7 @@ impl Place {
     /// The directory of an entry, and its name there.
     fn parent<'a>(&mut self, names: &[&'a [u8]]) -> Result<(&OwnedFd, &'a [u8]), UnpackError> {
         let Some((name, above)) = names.split_last() else {
-            return Err(UnpackError::archive("the archive has a file that is the directory itself"));
+            return Err(UnpackError::archive("the archive has a file in place of its root directory"));
         };
         Ok((self.open_directory(above)?, name))
     }
@@ -249,7 +250,7 @@ fn names(path: &[u8]) -> Result<Vec<&[u8]>, UnpackError> {
         return refused("is an absolute path");
     }
     if path.contains(&0) || path.len() > MAX_PATH {
-        return refused("is no path of a file, or too long");
+        return refused("is not a valid path, or is too long");
     }
     let names = path.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b"."));
     let names: Vec<&[u8]> = names.collect();
@@ -306,7 +307,7 @@ fn refused(path: &[u8], errno: Errno) -> UnpackError {
             UnpackError::archive(format!("`{path}` leads through a file or a link of the archive"))
         }
         Errno::NAMETOOLONG | Errno::INVAL | Errno::ILSEQ => {
-            UnpackError::archive(format!("`{}` is no name that a file can have here", escape(path)))
+            UnpackError::archive(format!("`{}` is not a valid file name here", escape(path)))
         }
         other => UnpackError::Disk(other.into()),
     }

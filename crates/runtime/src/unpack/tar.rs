@@ -66,10 +66,7 @@ fn take<R: Read>(
         EntryType::Link => place.hard_link(&path, &target.unwrap_or_default(), look),
         EntryType::Char | EntryType::Block | EntryType::Fifo => place.special(&path),
         other => Err(UnpackError::Archive {
-            message: format!(
-                "`{}` is of a kind that is not known: {other:?}",
-                warren_snapshots::escape(&path)
-            ),
+            message: format!("`{}` has an unknown type: {other:?}", warren_snapshots::escape(&path)),
             hint: Some("make the tar without `--sparse` and without multiple volumes"),
         }),
     }

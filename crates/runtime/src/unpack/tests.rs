@@ -202,7 +202,7 @@ fn hard_link_is_a_copy_of_an_earlier_file_and_of_nothing_else() {
     assert_eq!(found, ["a 644 x", "b 644 x"]);
     refused(&tar(&[hard(b"/etc/passwd")]), "is an absolute path");
     refused(&tar(&[hard(b"../a")]), "leads out");
-    refused(&tar(&[link(b"a", b"x"), hard(b"a")]), "no file before it");
+    refused(&tar(&[link(b"a", b"x"), hard(b"a")]), "not an earlier file");
 }
 
 #[test]
@@ -222,8 +222,8 @@ fn too_many_entries_or_bytes_are_refused_however_they_are_packed() {
 
 #[test]
 fn damage_is_told_as_such() {
-    refused(b"no archive at all", "neither a tar");
-    refused(b"", "neither a tar");
+    refused(b"no archive at all", "not a tar");
+    refused(b"", "not a tar");
     let whole = tar(&[file(b"a", b"content")]);
     refused(&whole[..515], "damaged");
     refused(&gzip(&whole)[..40], "damaged");

@@ -88,7 +88,7 @@ fn list(file: &File) -> Result<(Vec<u8>, u64), UnpackError> {
 impl Listed {
     /// The next entry of the list.
     fn read(rest: &mut &[u8]) -> Result<Self, UnpackError> {
-        let cut = || damaged("its list of entries is cut short");
+        let cut = || damaged("its list of entries is truncated");
         let head = rest.get(..LISTED_LEN).filter(|head| head.starts_with(LISTED)).ok_or_else(cut)?;
         let (name, extra, comment) =
             (number(head, 28, 2) as usize, number(head, 30, 2) as usize, number(head, 32, 2) as usize);
@@ -142,10 +142,10 @@ impl Listed {
 fn begin(file: &File, listed: &Listed) -> Result<u64, UnpackError> {
     let head = read_at(file, listed.offset, LOCAL_LEN as u64)?;
     if !head.starts_with(LOCAL) {
-        return Err(damaged("an entry is not where its list says"));
+        return Err(damaged("an entry is not at its listed position"));
     }
     let begins = listed.offset.checked_add(LOCAL_LEN as u64 + number(&head, 26, 2) + number(&head, 28, 2));
-    begins.ok_or_else(|| damaged("an entry is not where its list says"))
+    begins.ok_or_else(|| damaged("an entry is not at its listed position"))
 }
 
 fn take(listed: &Listed, packed: impl Read, meter: &Meter, place: &mut Place) -> Result<(), UnpackError> {
@@ -168,7 +168,7 @@ fn take(listed: &Listed, packed: impl Read, meter: &Meter, place: &mut Place) ->
     let unpacked: Box<dyn Read> = match listed.method {
         0 => Box::new(packed),
         8 => Box::new(DeflateDecoder::new(packed)),
-        _ => return refused("is compressed in a way that is not known; use deflate"),
+        _ => return refused("uses an unknown compression method; use deflate"),
     };
     let (crc, wanted, left) = (Crc::new(), listed.crc, listed.size);
     let mut content = Checked { inner: Metered::new(unpacked, meter), crc, wanted, left };
@@ -195,7 +195,8 @@ impl<R: Read> Read for Checked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
         self.crc.update(&buffer[..n]);
-        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a file is not what its list says");
+        let damaged =
+            || io::Error::new(io::ErrorKind::InvalidData, "a file does not match the list of entries");
         self.left = self.left.checked_sub(n as u64).ok_or_else(damaged)?;
         let is_whole = self.left == 0 && self.crc.sum() == self.wanted;
         if n == 0 && !buffer.is_empty() && !is_whole { Err(damaged()) } else { Ok(n) }

@@ -29,17 +29,17 @@ impl VolumePath {
     /// Understands a client's path. What leads out is refused here, whatever else would stop it later.
     pub(crate) fn parse(text: &str) -> Result<Self, SessionError> {
         if text.len() > LONGEST {
-            return Err(refused(format!("a path has at most {LONGEST} bytes"), None));
+            return Err(refused(format!("paths are limited to {LONGEST} bytes"), None));
         }
         if text.contains('\0') {
             return Err(refused("a path cannot contain a zero byte".to_owned(), None));
         }
         let mut names: Vec<&str> = text.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         if names.contains(&"..") {
-            return Err(refused(format!("`{}` goes up", text.escape_debug()), None));
+            return Err(refused(format!("`{}` contains `..`", text.escape_debug()), None));
         }
         if names.iter().any(|name| name.len() > 255) {
-            return Err(refused("a name has at most 255 bytes".to_owned(), None));
+            return Err(refused("file names are limited to 255 bytes".to_owned(), None));
         }
         let volume = if text.starts_with('/') { absolute(&mut names, text)? } else { Volume::Workspace };
         Ok(Self { volume, path: names.join("/") })

@@ -11,7 +11,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The machine cannot give what the spec requires.
-    #[error("sandbox `{id}` requires isolation this machine does not give: {}", list(missing))]
+    #[error("sandbox `{id}` requires isolation that this machine cannot provide: {}", list(missing))]
     MissingIsolation {
         /// The sandbox that was refused.
         id: SandboxId,
@@ -55,7 +55,7 @@ pub enum StartError {
         complaint: String,
     },
     /// The guest answered nonsense, or in a version of the protocol that is not ours.
-    #[error("the guest of sandbox `{id}` could not be talked to")]
+    #[error("failed to communicate with the guest of sandbox `{id}`")]
     Guest {
         /// The sandbox that did not start.
         id: SandboxId,
@@ -102,7 +102,7 @@ fn list(layers: &[Layer]) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum TerminateError {
     /// Something of it is still there after the time a kill takes.
-    #[error("sandbox `{id}` is not gone after {after:?}")]
+    #[error("sandbox `{id}` did not stop within {after:?}")]
     StillThere {
         /// The sandbox.
         id: SandboxId,
@@ -121,7 +121,7 @@ pub enum StatsError {
         id: SandboxId,
     },
     /// The numbers could not be read.
-    #[error("failed to read what sandbox `{id}` uses")]
+    #[error("failed to measure the resource usage of sandbox `{id}`")]
     Backend {
         /// The sandbox.
         id: SandboxId,
@@ -135,7 +135,7 @@ pub enum StatsError {
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The backend failed.
-    #[error("failed to end what an earlier server left behind")]
+    #[error("failed to stop the sandboxes of an earlier server")]
     Backend {
         /// Why.
         #[source]

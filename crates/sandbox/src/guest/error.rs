@@ -34,7 +34,7 @@ pub enum CallError {
     #[error("failed to reach the guest")]
     Reach(#[source] OpenError),
     /// It said no, and why.
-    #[error("the guest could not do it")]
+    #[error("the guest reported an error")]
     Refused(#[source] GuestError),
     /// It did not answer, or stopped in the middle.
     #[error("the guest did not answer within {timeout:?}")]
@@ -43,7 +43,7 @@ pub enum CallError {
         timeout: Duration,
     },
     /// Its answer was cut off or made no sense.
-    #[error("the guest broke off or broke the protocol")]
+    #[error("the guest disconnected or violated the protocol")]
     Protocol(#[source] FrameError),
     /// The answer is longer than the caller wants.
     #[error("the answer is longer than {max} bytes")]
@@ -52,7 +52,7 @@ pub enum CallError {
         max: usize,
     },
     /// What was to be sent could not be read.
-    #[error("failed to read what was to be sent")]
+    #[error("failed to read the data to send")]
     Source(#[source] std::io::Error),
 }
 

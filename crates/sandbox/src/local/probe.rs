@@ -78,7 +78,7 @@ pub(super) async fn probe(local: &Local) -> Probe {
     let optional = [Layer::Landlock, Layer::OwnUid, Layer::MemoryLimit, Layer::CpuLimit, Layer::PidsLimit];
     let missing = isolation.missing(&optional);
     hints.extend(
-        missing.into_iter().map(|layer| hint(layer, format!("this machine does not give `{layer}`"))),
+        missing.into_iter().map(|layer| hint(layer, format!("this machine does not provide `{layer}`"))),
     );
     Probe { backend: "local".into(), version, usable: tried.is_ok(), isolation, hints }
 }

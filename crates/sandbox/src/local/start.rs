@@ -174,6 +174,6 @@ async fn connect(
 }
 
 fn ended(id: &SandboxId, complaint: String) -> StartError {
-    let complaint = if complaint.is_empty() { "it said nothing".into() } else { complaint };
+    let complaint = if complaint.is_empty() { "no output".into() } else { complaint };
     StartError::Ended { id: id.clone(), complaint }
 }

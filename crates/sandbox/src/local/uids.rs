@@ -93,13 +93,13 @@ impl ClaimError {
     pub fn hint(&self) -> &'static str {
         match self {
             ClaimError::Claimed { .. } | ClaimError::InUse { .. } => {
-                "name a free range in `sandbox.uid_range`, or leave it out so that the server finds one"
+                "set a free range in `sandbox.uid_range`, or leave it out so that the server finds one"
             }
             ClaimError::Exhausted => {
-                "name a free range in `sandbox.uid_range`, or remove data directories that are not needed any more"
+                "set a free range in `sandbox.uid_range`, or delete unused data directories"
             }
             ClaimError::Write { .. } => {
-                "make `/var/lib/warren` writable for root, or name a range in `sandbox.uid_range` that no other server has"
+                "make `/var/lib/warren` writable for root, or set a range in `sandbox.uid_range` that no other server uses"
             }
         }
     }

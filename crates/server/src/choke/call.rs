@@ -1,4 +1,4 @@
-//! What a handler is given.
+//! The arguments of a handler.
 
 use std::{
     collections::HashMap,
@@ -39,7 +39,7 @@ pub(crate) struct Call {
     pub(super) stream: Mutex<Option<ByteStream>>,
 }
 
-/// What the path names and the caller may act on.
+/// The object in the path that the caller may access.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Found {
     pub(super) session: Option<SessionId>,
@@ -47,17 +47,17 @@ pub(super) struct Found {
     pub(super) project: Option<ProjectId>,
 }
 
-/// Who is calling.
+/// The caller.
 pub(crate) struct Caller {
     pub(crate) identity: Identity,
     pub(crate) credential: Credential,
-    /// What was shown. Kept only by what acts later in the caller's name.
+    /// The caller's token. Kept only by operations that act later in the caller's name.
     pub(super) secret: Secret,
-    /// What ends with the token holds it.
+    /// Held by everything that must end with the token.
     pub(super) validity: Validity,
 }
 
-/// How the caller was recognised.
+/// How the caller authenticated.
 pub(crate) enum Credential {
     /// By a token in the header.
     Token,
@@ -79,7 +79,7 @@ impl Call {
         self.app.deps.tasks.token()
     }
 
-    /// Who is calling. Every route that is not public has a caller.
+    /// The caller. Every route that is not public has one.
     pub(crate) fn caller(&self) -> Result<&Caller, Failure> {
         self.caller.as_ref().ok_or_else(|| Failure::new(ErrorCode::Unauthorized, "a token is needed"))
     }
@@ -120,7 +120,7 @@ impl Call {
         self.media
     }
 
-    /// Whether only the head of the answer is wanted: programs that look whether a link works ask so.
+    /// Whether this is a `HEAD` request, as link checkers send.
     pub(crate) fn is_head(&self) -> bool {
         self.method == Method::HEAD
     }
@@ -135,14 +135,14 @@ impl Call {
         taken.ok_or_else(|| Failure::bad_request("there is no body"))
     }
 
-    /// Whether the caller may also do more to the session than the route demands.
+    /// Whether the caller has more permissions on the session than the route requires.
     pub(crate) async fn may(&self, action: Action) -> Result<bool, Failure> {
         let record = self.runtime().sessions().session_get(self.session()?).await?.record;
         let target = Target::Project { partition: &record.partition, project: record.project_id };
         Ok(authorize(self.identity()?, action, target).is_ok())
     }
 
-    /// What the caller showed, for what acts later in its name.
+    /// The caller's token, for operations that act later in its name.
     pub(crate) fn secret(&self) -> Result<Secret, Failure> {
         self.caller().map(|caller| caller.secret.clone())
     }

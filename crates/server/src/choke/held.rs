@@ -31,7 +31,7 @@ pub(super) struct Asked {
 
 impl From<Ended> for Failure {
     fn from(ended: Ended) -> Self {
-        Failure::new(ErrorCode::Unauthorized, ended.to_string()).hint("sign in again, or show another token")
+        Failure::new(ErrorCode::Unauthorized, ended.to_string()).hint("sign in again, or use another token")
     }
 }
 

@@ -1,4 +1,4 @@
-//! What agents ask people.
+//! Approvals.
 
 use warren_domain::{ApprovalDecision, ApprovalId, ApprovalResolution, SessionId};
 use warren_runtime::api::{ApprovalQuery, Pending};
@@ -68,6 +68,7 @@ pub(crate) async fn withdraw_rule(call: Call) -> Answer {
 
 fn cursor(text: &str) -> Result<ApprovalId, Failure> {
     text.parse().map_err(|_| {
-        Failure::bad_request("`cursor` is not one that a list gave").hint("pass `nextCursor` as it came")
+        Failure::bad_request("`cursor` is not valid")
+            .hint("pass the `nextCursor` of an earlier response unchanged")
     })
 }

@@ -1,4 +1,4 @@
-//! What is worth showing.
+//! Artifacts.
 
 use axum::http::StatusCode;
 use warren_domain::{Artifact, ArtifactId, ArtifactKind};
@@ -29,7 +29,7 @@ pub(crate) async fn get(call: Call) -> Answer {
 pub(crate) async fn content(call: Call) -> Answer {
     let artifact = find(&call).await?;
     if artifact.kind == ArtifactKind::WebApp {
-        return Err(Failure::bad_request(format!("`{}` is not one file", artifact.path))
+        return Err(Failure::bad_request(format!("`{}` is not a single file", artifact.path))
             .hint("ask for its preview, or for its directory with `…/fs/archive`"));
     }
     let path = format!("/workspace/{}", artifact.path);

@@ -27,7 +27,7 @@ pub(crate) async fn link(call: Call) -> Answer {
 pub(crate) async fn sign_in(call: Call) -> Answer {
     // Programs that only look whether a link works must not use it up, nor be signed in.
     if call.is_head() {
-        return Err(Failure::new(ErrorCode::MethodNotAllowed, "a sign-in link answers GET alone")
+        return Err(Failure::new(ErrorCode::MethodNotAllowed, "a sign-in link accepts GET only")
             .hint("open it in a browser"));
     }
     let code = call.query().text("code").unwrap_or_default();
@@ -44,7 +44,7 @@ pub(crate) async fn sign_in(call: Call) -> Answer {
     Ok(response)
 }
 
-/// Whether a person looks at the answer.
+/// Whether the client is a browser page.
 fn is_browser(call: &Call) -> bool {
     call.header(header::ACCEPT.as_str()).is_some_and(|wishes| wishes.contains("text/html"))
 }

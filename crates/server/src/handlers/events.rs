@@ -53,7 +53,7 @@ pub(crate) async fn changes(call: Call) -> Answer {
 /// A part of a log.
 pub(super) struct Part {
     pub(super) entries: Vec<LogEntry>,
-    /// Where the next part begins after.
+    /// The position after which the next part starts.
     pub(super) last: Seq,
     pub(super) head: Seq,
 }
@@ -113,7 +113,7 @@ pub(crate) fn check_reached(after: Seq, head: Seq) -> Result<(), Failure> {
     if after <= head {
         return Ok(());
     }
-    Err(Failure::bad_request(format!("the log ends at {head}, before {after}"))
+    Err(Failure::bad_request(format!("`after` is {after}, but the log ends at {head}"))
         .hint("read it from the beginning: `after=0`"))
 }
 

@@ -143,7 +143,7 @@ async fn how(call: &Call, session: SessionId, path: &str) -> Result<FileWrite, F
     }
 }
 
-/// What a file must be, to be removed or moved.
+/// The precondition for deleting or moving a file.
 fn expected(call: &Call) -> Expected {
     match call.header("if-match").map(str::trim) {
         None | Some("*") => Expected::Anything,

@@ -1,4 +1,4 @@
-//! What projects know.
+//! Knowledge of projects.
 
 use axum::http::StatusCode;
 use futures::{StreamExt as _, TryStreamExt as _, stream};

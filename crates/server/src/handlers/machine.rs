@@ -20,10 +20,10 @@ use crate::{
 
 /// Anyone may ask whether the server is ready, and finding out starts a sandbox: so it is found out this seldom.
 const READY_FOR_MILLIS: i64 = 30_000;
-/// Something is missing: an operator is waiting to see that it is there.
+/// How long a failed readiness check is cached: an operator is waiting to see it succeed.
 const UNREADY_FOR_MILLIS: i64 = 3_000;
 
-/// What was last found out about the sandboxes' backend, and until when it is believed.
+/// Cached result of the last check of the sandbox backend, and when it expires.
 #[derive(Default)]
 pub(crate) struct Readiness(Mutex<Option<(bool, Timestamp)>>);
 

@@ -23,13 +23,13 @@ use crate::{
 
 /// Blocks in one part of a conversation, unless the client says otherwise.
 const DEFAULT_LIMIT: u64 = 100;
-/// How many ids `only` may have.
+/// Maximum number of IDs in `only`.
 const MAX_ONLY: usize = 100;
 /// The longest idempotency key, in bytes.
 const LONGEST_KEY: usize = 255;
-/// How often a message with a stale base version is tried again, at most.
+/// Maximum number of retries of a message with a stale base version.
 const MOST_RETRIES: u32 = 10;
-/// How long is waited before the first time, at most, in milliseconds.
+/// Maximum delay before the first retry, in milliseconds.
 const LONGEST_BACKOFF: u64 = 10_000;
 /// Names the run of a stream before its first line.
 const RUN_ID: HeaderName = HeaderName::from_static("x-warren-run-id");
@@ -94,7 +94,7 @@ pub(crate) async fn get(call: Call) -> Answer {
 
 fn block_ids(text: &str) -> Result<Vec<BlockId>, Failure> {
     let ids: Vec<BlockId> = serde_json::from_str(text).map_err(|error| {
-        Failure::bad_request(format!("`only` is no JSON list of ids: {error}"))
+        Failure::bad_request(format!("`only` is not a JSON list of IDs: {error}"))
             .hint("pass a list such as `[\"a\",\"b\"]`")
     })?;
     if ids.len() > MAX_ONLY {
@@ -159,7 +159,7 @@ pub(super) fn check_key(name: &str, key: Option<&str>) -> Result<(), Failure> {
         }
         // PostgreSQL keeps no text with it.
         Some(key) if key.contains('\0') => {
-            Err(Failure::bad_request(format!("`{name}` must not have NUL in it")))
+            Err(Failure::bad_request(format!("`{name}` must not contain NUL")))
         }
         _ => Ok(()),
     }
@@ -169,8 +169,11 @@ fn page(part: MessagePart, found: Option<Messages>) -> Result<MessagePage, Failu
     let Some(Messages { blocks, more, seq: last_seq }) = found else {
         let (MessagePart::After(id) | MessagePart::Before(id)) = part;
         let id = id.map(|id| id.0).unwrap_or_default();
-        return Err(Failure::bad_request(format!("there is no block `{}` to go on from", id.escape_debug()))
-            .hint("pass a cursor of a list, or the id of a block; begin anew if it was discarded"));
+        return Err(Failure::bad_request(format!(
+            "there is no block `{}` to continue from",
+            id.escape_debug()
+        ))
+        .hint("pass a cursor or the ID of a block; start over if that block was discarded"));
     };
     let id = |block: Option<&Block>| block.map(|block| block.id().to_string()).filter(|_| more);
     let (next_cursor, previous_cursor) = match part {

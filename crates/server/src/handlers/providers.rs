@@ -31,7 +31,7 @@ pub(crate) async fn list(call: Call) -> Answer {
 pub(crate) async fn put(call: Call) -> Answer {
     // What cannot be read is not told back: the key may stand in a wrong place.
     let wanted: ProviderPut = call.json().map_err(|failure: Failure| {
-        Failure::new(failure.code, "the body is not an object with `apiKey`, `baseUrl` or both as texts")
+        Failure::new(failure.code, "the body must be an object with `apiKey`, `baseUrl` or both as strings")
     })?;
     let ProviderPut { api_key, base_url } = wanted;
     // Copied keys often have a line break at their end.

@@ -1,4 +1,4 @@
-//! What was recorded beside the log: transcripts and blobs.
+//! Transcripts and blobs stored beside the log.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use warren_domain::BlobHash;

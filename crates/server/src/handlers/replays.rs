@@ -91,6 +91,7 @@ fn replay(call: &Call) -> Result<ReplayId, Failure> {
 
 fn cursor(text: &str) -> Result<ReplayId, Failure> {
     text.parse().map_err(|_| {
-        Failure::bad_request("`cursor` is not one that a list gave").hint("pass `nextCursor` as it came")
+        Failure::bad_request("`cursor` is not valid")
+            .hint("pass the `nextCursor` of an earlier response unchanged")
     })
 }

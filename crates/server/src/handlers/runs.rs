@@ -69,6 +69,7 @@ pub(super) fn run(call: &Call) -> Result<RunId, Failure> {
 
 fn cursor(text: &str) -> Result<RunId, Failure> {
     text.parse().map_err(|_| {
-        Failure::bad_request("`cursor` is not one that a list gave").hint("pass `nextCursor` as it came")
+        Failure::bad_request("`cursor` is not valid")
+            .hint("pass the `nextCursor` of an earlier response unchanged")
     })
 }

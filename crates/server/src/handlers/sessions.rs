@@ -57,7 +57,7 @@ pub(crate) async fn import(call: Call) -> Answer {
     let wanted: SessionImport = call.json()?;
     check_name(wanted.name.as_deref())?;
     if wanted.subagents.iter().any(|thread| thread.id.contains('\0')) {
-        return Err(Failure::bad_request("`subagents[].id` must not have NUL in it"));
+        return Err(Failure::bad_request("`subagents[].id` must not contain NUL"));
     }
     let (identity, gateway) = (call.identity()?, call.app().gateway());
     let project = gateway.project_resolve(identity, wanted.project_id).await?;
@@ -208,7 +208,8 @@ pub(super) fn force(forced: Forced) -> Force {
 
 pub(super) fn cursor(text: &str) -> Result<SessionId, Failure> {
     text.parse().map_err(|_| {
-        Failure::bad_request("`cursor` is not one that a list gave").hint("pass `nextCursor` as it came")
+        Failure::bad_request("`cursor` is not valid")
+            .hint("pass the `nextCursor` of an earlier response unchanged")
     })
 }
 
@@ -229,7 +230,7 @@ pub(super) fn check_name(name: Option<&str>) -> Result<(), Failure> {
             Err(Failure::bad_request(format!("`name` must have 1 to {LONGEST_NAME} characters")))
         }
         // PostgreSQL keeps no text with it.
-        Some(name) if name.contains('\0') => Err(Failure::bad_request("`name` must not have NUL in it")),
+        Some(name) if name.contains('\0') => Err(Failure::bad_request("`name` must not contain NUL")),
         _ => Ok(()),
     }
 }

@@ -73,7 +73,7 @@ fn wanted(call: &Call) -> Result<DiffWanted, Failure> {
         (None, Some(after)) => DiffFiles::After(after.to_owned()),
         (Some(path), None) => DiffFiles::One(path.to_owned()),
         (Some(_), Some(_)) => {
-            return Err(Failure::bad_request("`path` names one file, and `after` those that follow")
+            return Err(Failure::bad_request("`path` and `after` cannot be combined")
                 .hint("leave one of the two out"));
         }
     };
@@ -169,13 +169,14 @@ fn check_label(label: &str) -> Result<(), Failure> {
     }
     // PostgreSQL keeps no text with it.
     if label.contains('\0') {
-        return Err(Failure::bad_request("`label` must not have NUL in it"));
+        return Err(Failure::bad_request("`label` must not contain NUL"));
     }
     Ok(())
 }
 
 fn cursor(text: &str) -> Result<Version, Failure> {
     text.parse().map(Version).map_err(|_| {
-        Failure::bad_request("`cursor` is not one that a list gave").hint("pass `nextCursor` as it came")
+        Failure::bad_request("`cursor` is not valid")
+            .hint("pass the `nextCursor` of an earlier response unchanged")
     })
 }

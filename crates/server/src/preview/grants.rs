@@ -17,7 +17,7 @@ use crate::failure::Failure;
 /// The cookie that lets a browser see a preview.
 pub(crate) const PREVIEW_COOKIE: &str = "warren_preview";
 
-/// How long a grant waits to be handed in, and how long a browser that did may look.
+/// Lifetimes of a grant and of the cookie it is redeemed for.
 const GRANT_MILLIS: i64 = 60_000;
 const PASS_MILLIS: i64 = 12 * 3600 * 1000;
 
@@ -40,12 +40,12 @@ struct Table {
     links: HashMap<String, Link>,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Clone)]
 pub(crate) struct Link {
     session: SessionId,
     pub(crate) artifact: ArtifactId,
-    /// Whoever was given it, asked again at every visit.
+    /// Its holder, checked again at every visit.
     pub(crate) secret: Secret,
     expires_at: Timestamp,
 }
@@ -69,7 +69,7 @@ impl Expires for Link {
 #[derive(Clone)]
 struct Held {
     host: PreviewHost,
-    /// Whoever was given it. Asked again at every request, so that a token that is revoked ends what it gave.
+    /// Its holder. Checked again at every request, so that a revoked token ends it.
     secret: Secret,
     path: String,
     expires_at: Timestamp,
@@ -110,7 +110,7 @@ impl Grants {
         Ok(Some((pass, path)))
     }
 
-    /// Who was let in to this host with this cookie.
+    /// The grant for this host and cookie.
     pub(crate) fn admitted(&self, now: Timestamp, host: PreviewHost, pass: &str) -> Option<Secret> {
         let table = self.table();
         let held = table.passes.get(pass)?;
@@ -139,7 +139,7 @@ impl Grants {
         code
     }
 
-    /// What a link of this session leads to.
+    /// The target of a link of this session.
     pub(crate) fn linked(&self, now: Timestamp, session: SessionId, code: &str) -> Option<Link> {
         let table = self.table();
         table.links.get(code).filter(|link| link.session == session && link.expires_at > now).cloned()

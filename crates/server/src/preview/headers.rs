@@ -1,4 +1,4 @@
-//! What of a request goes on to an app, and what of its answer comes back.
+//! Headers forwarded to an app and back.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -13,7 +13,7 @@ const HOP_BY_HOP: [HeaderName; 7] = [
     header::UPGRADE,
 ];
 
-/// What every cookie of ours is called at its beginning. An app sees none of them and sets none.
+/// Name prefix of Warren's cookies. An app neither sees nor sets them.
 const OURS: &str = "warren_";
 
 /// What the page says to us, and what somebody before us said of the client. An app is told neither: it is asked as by a

@@ -17,7 +17,7 @@ pub(crate) async fn open(
     secret: Secret,
 ) -> Result<PreviewLink, Failure> {
     let hosts = app.deps.options.previews.as_ref();
-    let hosts = hosts.ok_or_else(|| Failure::bad_request("this server shows no previews"))?;
+    let hosts = hosts.ok_or_else(|| Failure::bad_request("this server does not serve previews"))?;
     let wake = if may_write { Wake::IfAsleep } else { Wake::Never };
     let target = app.runtime().previews().preview_open(session, artifact, wake).await?;
     let (behind, path, ready) = match target {
@@ -34,7 +34,7 @@ pub(crate) async fn open(
 pub(crate) struct Links {
     app: App,
     session: SessionId,
-    /// Whose links they are.
+    /// The owner of the links.
     secret: Secret,
 }
 

@@ -1,4 +1,4 @@
-//! What a browser sees where there is nothing to see.
+//! Pages shown in place of an app that cannot be shown.
 
 use axum::{
     body::Body,
@@ -16,31 +16,31 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;margin:15vh auto;ma
 
 /// It was started and does not listen yet: the page asks again by itself.
 pub(super) fn starting(headers: &HeaderMap) -> Response {
-    let text = "<p>It is being started. This page looks again every second.</p>";
+    let text = "<p>The app is starting. This page reloads every second.</p>";
     page(headers, StatusCode::SERVICE_UNAVAILABLE, "Starting…", text, Some(1))
 }
 
 /// Nothing listens, and nothing is known that could.
 pub(super) fn nothing(headers: &HeaderMap, port: u16) -> Response {
     let text =
-        format!("<p>Nothing listens on port {port} of the sandbox. This page looks again by itself.</p>");
+        format!("<p>Nothing listens on port {port} of the sandbox. This page reloads automatically.</p>");
     page(headers, StatusCode::SERVICE_UNAVAILABLE, "Nothing here yet", &text, Some(3))
 }
 
-/// Whoever looks may not have it started.
+/// The page for a viewer who may not start the app.
 pub(super) fn asleep(headers: &HeaderMap) -> Response {
-    let text = "<p>It does not run now. Somebody who may change the session can start it.</p>";
-    page(headers, StatusCode::SERVICE_UNAVAILABLE, "Asleep", text, Some(5))
+    let text = "<p>The app is not running. Somebody with write access to the session can start it.</p>";
+    page(headers, StatusCode::SERVICE_UNAVAILABLE, "Not running", text, Some(5))
 }
 
 /// The app ended by itself.
 pub(super) fn ended(headers: &HeaderMap, said: &str, may_write: bool) -> Response {
-    let again = if may_write { "<p><a href=\"/__warren/restart\">Start it again</a></p>" } else { "" };
-    let text = format!("<p>It ended. The last it said:</p><pre>{}</pre>{again}", escaped(said));
-    page(headers, StatusCode::BAD_GATEWAY, "It does not run", &text, None)
+    let again = if may_write { "<p><a href=\"/__warren/restart\">Restart the app</a></p>" } else { "" };
+    let text = format!("<p>The app stopped. Its last output:</p><pre>{}</pre>{again}", escaped(said));
+    page(headers, StatusCode::BAD_GATEWAY, "App stopped", &text, None)
 }
 
-/// Nobody gets in this way.
+/// The page for a refused request.
 pub(super) fn refused(failure: &Failure) -> Response {
     let told = failure.tell(&Told { request_id: "", path: "" });
     if let Some(cause) = failure.chain() {

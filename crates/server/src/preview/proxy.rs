@@ -21,7 +21,7 @@ use warren_runtime::api::PreviewStream;
 use super::{Visit, headers, pages};
 use crate::deps::App;
 
-/// How long a request that waits for its answer counts as work. An app may have to build a page first, or never answer.
+/// How long a pending request counts as work. An app may have to build a page first, or never answer.
 const BUILDING: Duration = Duration::from_secs(600);
 
 /// Sends the request through a connection of its own and gives back what is answered.

@@ -1,4 +1,4 @@
-//! Who may connect.
+//! Admission of clients.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use warren_wire::SocketAuth;
 use super::member::Member;
 use crate::{choke, cookies, deps::App, failure::Failure};
 
-/// Why a client was not let in, as `connect_error` shows it.
+/// Why a client was refused, for `connect_error`.
 #[derive(Debug)]
 pub(super) struct Refusal(Failure);
 

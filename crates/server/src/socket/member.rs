@@ -22,7 +22,7 @@ pub(crate) struct Member {
     pub(super) app: App,
     /// Asked for whenever it wants something.
     secret: String,
-    /// Of its token: a socket ends with it.
+    /// The validity of its token: a socket ends with it.
     pub(super) validity: Validity,
     joined: Mutex<HashMap<SessionId, Joined>>,
     /// The client is gone, or was sent away.
@@ -42,7 +42,7 @@ impl Member {
         Self { app, secret, validity, joined: Mutex::default(), gone, _place: place }
     }
 
-    /// Who it is, if its token is still good.
+    /// The caller, if its token is still valid.
     pub(super) async fn identity(&self) -> Result<Identity, Failure> {
         Ok(self.app.gateway().authenticate(&self.secret).await?)
     }
@@ -68,7 +68,7 @@ impl Member {
     pub(super) fn join(&self, session: SessionId, is_loaded: bool) -> Result<CancellationToken, Failure> {
         let mut joined = self.joined();
         if joined.len() >= MOST_JOINED && !joined.contains_key(&session) {
-            let detail = format!("a socket may follow {MOST_JOINED} sessions at a time");
+            let detail = format!("a socket can join at most {MOST_JOINED} sessions");
             return Err(Failure::new(ErrorCode::Conflict, detail).hint("leave one of them first"));
         }
         let left = self.gone.child_token();
@@ -90,7 +90,7 @@ impl Member {
         self.joined().clear();
     }
 
-    /// Whether it follows the session and was last told otherwise.
+    /// Whether it follows the session and its last known state differs.
     pub(super) fn note_loaded(&self, session: SessionId, is_loaded: bool) -> bool {
         let mut joined = self.joined();
         let Some(known) = joined.get_mut(&session) else { return false };

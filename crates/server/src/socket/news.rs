@@ -1,4 +1,4 @@
-//! What every client is told without asking: the list of sessions, and how it changes.
+//! Messages to every client: the list of sessions and its changes.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// Whether the sender waits for it; otherwise nothing is sent.
+    /// Whether the sender wants an acknowledgement; otherwise nothing is sent.
     pub(super) fn is_awaited(&self) -> bool {
         self.is_awaited
     }

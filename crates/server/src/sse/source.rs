@@ -1,4 +1,4 @@
-//! Where a stream's lines come from.
+//! Sources of a stream's lines.
 
 use std::{borrow::Cow, future::Future};
 

@@ -15,7 +15,7 @@ use crate::{Page, ReadError, Root, VersionRecord, Versions};
 
 /// What is kept is not a cause this program knows.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no cause of a version")]
+#[error("`{0}` is not the cause of a version")]
 struct NoCause(String);
 
 #[async_trait]

@@ -18,7 +18,7 @@ const FETCH_BYTES: usize = 1024 * 1024;
 
 /// Whoever gives content, or takes what is found, has failed and knows why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the content cannot be had")]
+#[error("the content is not available")]
 pub struct Stop;
 
 /// Names a failure: what was tried, with what name.

@@ -64,7 +64,7 @@ fn tag(route: &Route) -> &'static str {
 
 fn description(access: Access) -> &'static str {
     match access {
-        Access::Public => "Open to everyone.",
+        Access::Public => "Public.",
         Access::Read => "Needs a token that may read.",
         Access::Write => "Needs a token that may write.",
         Access::AdminRead => "Needs an administrator's token, read-only or not.",
@@ -89,7 +89,7 @@ fn parameters(route: &Route) -> Vec<Value> {
     let resume = (route.name == crate::RouteName::EventRead).then(|| {
         json!({
             "name": "Last-Event-ID", "in": "header", "required": false,
-            "description": "For streams: the last number already seen; goes before `after`",
+            "description": "For streams: the last number already seen; takes precedence over `after`",
             "schema": {"type": "integer", "minimum": 0},
         })
     });

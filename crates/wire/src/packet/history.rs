@@ -10,23 +10,23 @@ use super::{Packet, PacketBody, Packets};
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BuildMessage {
-    /// Its name for ever. A user's message has the number of its run.
+    /// Its permanent ID. A user's message has the ID of its run.
     pub id: Uuid,
-    /// Where it was said.
+    /// Its session.
     pub session_id: SessionId,
-    /// Who said it.
+    /// Its author.
     #[serde(rename = "type")]
     pub kind: BuildMessageType,
-    /// The text: what the user wrote, or all that the agent answered.
+    /// The user's text, or the agent's complete answer.
     pub content: String,
-    /// When it was said, or began.
+    /// When it was sent, or started.
     pub created_at: Timestamp,
-    /// What the agent did, as its stream told it; pieces of one text are joined.
+    /// The agent's packets, as streamed; pieces of one text are joined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packets: Vec<Packet>,
 }
 
-/// Who said a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BuildMessageType {

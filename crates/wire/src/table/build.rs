@@ -29,7 +29,7 @@ pub(super) const CREATE: Route = row(
     Name::BuildSessionCreate,
     Post,
     "/api/build/sessions",
-    "Makes a session; its sandbox starts meanwhile",
+    "Creates a session; its sandbox starts in the background",
 )
 .needs(Write, Visible)
 .may_take("BuildSessionCreate")
@@ -40,11 +40,11 @@ pub(super) const LIST: Route =
     row(Name::BuildSessionList, Get, "/api/build/sessions", "Lists sessions, newest first")
         .needs(Read, Visible)
         .asks(&[
-            Query { name: "q", kind: QueryKind::Text, summary: "Part of a name or an id" },
+            Query { name: "q", kind: QueryKind::Text, summary: "Part of a name or an ID" },
             Query {
                 name: "status",
                 kind: QueryKind::OneOf(STATUSES),
-                summary: "Only sessions that are so now",
+                summary: "Only sessions in this state",
             },
             LIMIT,
             CURSOR,
@@ -65,7 +65,7 @@ pub(super) const ERASE: Route = row(
     Name::BuildSessionErase,
     Delete,
     "/api/build/sessions/{id}",
-    "Ends its sandbox and erases all its data",
+    "Stops its sandbox and erases all its data",
 )
 .needs(Write, Session)
 .gives(NOTHING);
@@ -93,14 +93,10 @@ pub(super) const HISTORY: Route =
         .needs(Read, Session)
         .gives(&[json(200, "BuildMessageList")]);
 
-pub(super) const ARTIFACTS: Route = row(
-    Name::BuildArtifactList,
-    Get,
-    "/api/build/sessions/{id}/artifacts",
-    "What it made that is worth showing",
-)
-.needs(Read, Session)
-.gives(&[json(200, "BuildArtifactList")]);
+pub(super) const ARTIFACTS: Route =
+    row(Name::BuildArtifactList, Get, "/api/build/sessions/{id}/artifacts", "Lists its artifacts")
+        .needs(Read, Session)
+        .gives(&[json(200, "BuildArtifactList")]);
 
 pub(super) const ARTIFACT: Route =
     row(Name::BuildArtifactGet, Get, "/api/build/sessions/{id}/artifacts/{artifactId}", "One artifact")
@@ -111,7 +107,7 @@ pub(super) const CONTENT: Route = row(
     Name::BuildArtifactContent,
     Get,
     "/api/build/sessions/{id}/artifacts/{artifactId}/content",
-    "What is in it, or a part of that",
+    "Its content, or a range of it",
 )
 .needs(Read, Session)
 .gives(FILE)
@@ -121,31 +117,27 @@ pub(super) const UPLOAD: Route = row(
     Name::BuildFileUpload,
     Post,
     "/api/build/sessions/{id}/fs/upload",
-    "Puts new files into `/user-input`; wakes the sandbox",
+    "Uploads new files into `/user-input`; wakes the sandbox",
 )
 .needs(Write, Session)
 .takes_stream(BodyForm::Multipart, MAX_UPLOAD)
 .gives(&[json(201, "BuildUploaded")])
 .fails(&[Code::Conflict, Code::SandboxError, Code::DiskLimit]);
 
-pub(super) const FILES: Route = row(
-    Name::BuildFileList,
-    Get,
-    "/api/build/sessions/{id}/fs",
-    "What is in a directory; `/outputs` if absent",
-)
-.needs(Read, Session)
-.asks(&[PATH])
-.gives(&[json(200, "BuildFileListing")]);
+pub(super) const FILES: Route =
+    row(Name::BuildFileList, Get, "/api/build/sessions/{id}/fs", "Lists a directory; `/outputs` if absent")
+        .needs(Read, Session)
+        .asks(&[PATH])
+        .gives(&[json(200, "BuildFileListing")]);
 
 pub(super) const READ: Route =
-    row(Name::BuildFileRead, Get, "/api/build/sessions/{id}/fs/read", "A file, or a part of it")
+    row(Name::BuildFileRead, Get, "/api/build/sessions/{id}/fs/read", "A file, or a range of it")
         .needs(Read, Session)
         .asks(&[PATH])
         .gives(FILE)
         .fails(&[Code::RangeNotSatisfiable]);
 
 pub(super) const LIMITS: Route =
-    row(Name::BuildLimitGet, Get, "/api/build/limit", "How many messages the token's owner may still send")
+    row(Name::BuildLimitGet, Get, "/api/build/limit", "The message limit of the token's owner")
         .needs(Read, Visible)
         .gives(&[json(200, "BuildLimit")]);

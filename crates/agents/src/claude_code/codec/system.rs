@@ -58,7 +58,7 @@ impl ClaudeCodec {
     fn retrying(&mut self, raw: &[u8], at: Timestamp, out: &mut Vec<Output>) -> Result<(), Unreadable> {
         let retry: Retry = read(raw).ok_or(Unreadable)?;
         self.release_early(out);
-        self.discard_open("the connection broke", out);
+        self.discard_open("the connection was lost", out);
         self.flush(out);
         let error = retry.error.unwrap_or_else(|| "the API did not answer".to_owned());
         let body = EventBody::Retrying {

@@ -123,7 +123,7 @@ impl Turn {
             None if self.is_interrupting => TurnEnd::Interrupted,
             None => TurnEnd::Failed {
                 code: ErrorCode::AgentError,
-                message: format!("the agent ended before it was done ({exit})"),
+                message: format!("the agent exited before it finished ({exit})"),
                 recoverable: true,
             },
         };

@@ -155,7 +155,7 @@ pub(super) fn usage(stats: &Stats, asked_for: Option<&str>) -> Usage {
 fn exit_message(exit: &Exit) -> String {
     let own = EXITS.iter().find(|(code, _)| Some(*code) == exit.code);
     own.map_or_else(
-        || format!("the agent ended before it was done ({exit})"),
+        || format!("the agent exited before it finished ({exit})"),
         |(_, message)| format!("{message} ({exit})"),
     )
 }

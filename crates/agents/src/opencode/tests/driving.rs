@@ -362,7 +362,7 @@ fn what_somebody_else_answered_or_nobody_will_is_withdrawn() {
     let Some(Output::TurnEnded(TurnEnd::Failed { message, .. })) = told.last() else {
         panic!("it failed: {told:?}")
     };
-    assert_eq!(message, "OpenCode ended before it was done (killed by signal 9)");
+    assert_eq!(message, "OpenCode exited before it finished (killed by signal 9)");
 }
 
 #[test]

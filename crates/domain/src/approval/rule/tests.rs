@@ -1,4 +1,4 @@
-//! What rules cover, and above all what they do not.
+//! Tests of what rules cover, and above all of what they do not.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -12,15 +12,15 @@ pub(in crate::agent) enum ApiError {
     Unreachable(String),
     #[error("the model's provider answered {status}: {}", said(.error))]
     Status { status: u16, error: ErrorBody, retry_after: Option<Duration> },
-    #[error("the model's provider broke the answer off: {}", said(.0))]
+    #[error("the model's provider ended the response early: {}", said(.0))]
     Stream(ErrorBody),
-    #[error("the model's answer broke off: {0}")]
+    #[error("the model's response was interrupted: {0}")]
     Broken(String),
-    #[error("the model was silent for {} s", .0.as_secs())]
+    #[error("no response from the model for {} s", .0.as_secs())]
     Silent(Duration),
     #[error("the sandbox offers no API for the model `{0}`")]
     NoEndpoint(String),
-    #[error("the conversation does not fit the window of the model, however much of it is left out: {0}")]
+    #[error("the conversation does not fit the model's context window, even after compaction: {0}")]
     TooLong(String),
 }
 

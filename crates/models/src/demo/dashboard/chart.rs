@@ -62,7 +62,7 @@ pub(super) fn ring(figures: &Figures) -> String {
     let total = figures.revenue();
     let around = TAU * RADIUS;
     let mut svg =
-        r#"<svg class="ring" viewBox="0 0 200 200" role="img" aria-label="Share of regions">"#.to_owned();
+        r#"<svg class="ring" viewBox="0 0 200 200" role="img" aria-label="Share by region">"#.to_owned();
     let mut before = 0;
     for (region, name) in REGIONS.iter().enumerate() {
         let revenue = figures.of_region(region).revenue;

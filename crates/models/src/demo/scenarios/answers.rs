@@ -1,6 +1,6 @@
 //! Answers that need no tool.
 
-use super::{has_phrase, mentions, shortened};
+use super::{counted, has_phrase, mentions, shortened};
 use crate::demo::{conversation::Conversation, script::SCENARIOS, turn::Turn};
 
 /// A run is told to come to an end when most of its time is spent.
@@ -9,7 +9,7 @@ pub(in crate::demo) fn is_wrap_up(conversation: &Conversation) -> bool {
 }
 
 pub(in crate::demo) fn wrap_up(_: &Conversation) -> Vec<Turn> {
-    vec![Turn::new().say("I stop here. What was done so far is in the workspace.")]
+    vec![Turn::new().say("I'll stop here. My work so far is in the workspace.")]
 }
 
 pub(in crate::demo) fn is_remember(conversation: &Conversation) -> bool {
@@ -18,7 +18,7 @@ pub(in crate::demo) fn is_remember(conversation: &Conversation) -> bool {
 
 pub(in crate::demo) fn remember(conversation: &Conversation) -> Vec<Turn> {
     let what = remembered(&conversation.prompt).unwrap_or_default();
-    vec![Turn::new().say(format!("I will remember: {what}"))]
+    vec![Turn::new().say(format!("I'll remember: {what}"))]
 }
 
 pub(in crate::demo) fn is_recall(conversation: &Conversation) -> bool {
@@ -31,14 +31,15 @@ pub(in crate::demo) fn is_recall(conversation: &Conversation) -> bool {
 pub(in crate::demo) fn recall(conversation: &Conversation) -> Vec<Turn> {
     let facts: Vec<&str> = conversation.earlier.iter().filter_map(|said| remembered(said)).collect();
     let text = match (conversation.earlier.last(), facts.as_slice()) {
-        (None, _) => "This is the first thing you say to me.".to_owned(),
+        (None, _) => "This is your first message.".to_owned(),
         (Some(last), []) => {
             let n = conversation.earlier.len();
-            format!("You said {n} things before this. The last was: “{}”", shortened(last))
+            let messages = counted(n, "message");
+            format!("You sent {messages} before this one. The last one was: “{}”", shortened(last))
         }
         (Some(_), facts) => format!("You asked me to remember: {}", facts.join("; ")),
     };
-    vec![Turn::new().think("They ask about earlier messages; those are in the conversation.").say(text)]
+    vec![Turn::new().think("The question is about earlier messages. They are in the conversation.").say(text)]
 }
 
 /// Thoughts before the answer, where the format has them.
@@ -50,10 +51,10 @@ pub(in crate::demo) fn think(_: &Conversation) -> Vec<Turn> {
     vec![
         Turn::new()
             .think(
-                "**Weighing two ways**\n\nThe long answer would explain everything; the short one says what counts. \
-                 Nobody asked for more, so the short one wins.",
+                "**Comparing two answers**\n\nA long answer would explain everything; a short one says what matters. \
+                 Nobody asked for details, so I'll give the short one.",
             )
-            .say("I thought about it, as a scripted demo model can: the answer is 42."),
+            .say("I thought about it, as far as a scripted demo model can. The answer is 42."),
     ]
 }
 
@@ -61,14 +62,13 @@ pub(in crate::demo) fn otherwise(conversation: &Conversation) -> Vec<Turn> {
     let examples = SCENARIOS.iter().map(|scenario| scenario.example).filter(|example| !example.is_empty());
     let list: String = examples.map(|example| format!("- `{example}`\n")).collect();
     let text = format!(
-        "Hello! I am the **offline demo model**: no key for a real model is set, so I answer from a script. \
-         You said: “{}”\n\nEverything around me is real: the sandbox, the tools, the files and the event log. Try:\n\n{list}\n\
-         With a provider's key (such as `ANTHROPIC_API_KEY`) set for the server, a real model takes my place.",
+        "Hello! I'm the **offline demo model**. No API key is set for a real model, so I answer from a script, \
+         and it has no answer to “{}”.\n\nEverything else is real: the sandbox, the tools, the files and the event log. \
+         Try one of these:\n\n{list}\n\
+         To use a real model, set a provider's key on the server, such as `ANTHROPIC_API_KEY`.",
         shortened(&conversation.prompt)
     );
-    vec![
-        Turn::new().think("Nothing in the script fits this, so I say what I am and what I can do.").say(text),
-    ]
+    vec![Turn::new().think("The script has no answer to this, so I'll explain what I can do.").say(text)]
 }
 
 fn remembered(said: &str) -> Option<&str> {

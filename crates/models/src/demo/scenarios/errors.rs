@@ -39,7 +39,7 @@ pub(in crate::demo) fn over(conversation: &Conversation) -> Vec<Turn> {
     let tries =
         asked.and_then(|asked| asked.n_tries).and_then(|n| usize::try_from(n).ok()).unwrap_or_default();
     let tries = counted(tries, "try").replace("trys", "tries");
-    vec![Turn::new().say(format!("Error {status} is over after {tries}, and here is my answer."))]
+    vec![Turn::new().say(format!("Error {status} is over after {tries}. Here is the answer."))]
 }
 
 /// An answer that begins well and then breaks off.
@@ -49,7 +49,7 @@ pub(in crate::demo) fn is_broken_stream(conversation: &Conversation) -> bool {
 }
 
 pub(in crate::demo) fn broken_stream(_: &Conversation) -> Vec<Turn> {
-    vec![Turn::new().say("This answer begins well, and then the model has too much to do").breaking()]
+    vec![Turn::new().say("This answer starts normally, and then the model is overloaded").breaking()]
 }
 
 fn n_tries(prompt: &str) -> Option<u64> {

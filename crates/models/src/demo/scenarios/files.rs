@@ -16,10 +16,10 @@ pub(in crate::demo) fn write(conversation: &Conversation) -> Vec<Turn> {
     let content = content_in(&conversation.prompt);
     vec![
         Turn::new()
-            .think("A file is wanted; I write it and say where it is.")
-            .say(format!("I write `{name}`."))
+            .think("I'll write the file and say where it is.")
+            .say(format!("Writing `{name}`."))
             .call(conversation.toolbox.write(name, &content)),
-        Turn::new().say(format!("`{name}` is there, {} bytes long.", content.len())),
+        Turn::new().say(format!("Wrote `{name}` ({} bytes).", content.len())),
     ]
 }
 
@@ -34,8 +34,8 @@ pub(in crate::demo) fn list(conversation: &Conversation) -> Vec<Turn> {
     let call =
         toolbox.glob("**/*").or_else(|| toolbox.bash("find . -type f | sort | head -n 200", "List files"));
     vec![
-        Turn::new().say("I look at what is here.").call(call),
-        Turn::new().say(format!("This is what I found:\n\n{}", conversation.latest_quoted())),
+        Turn::new().say("Listing the files.").call(call),
+        Turn::new().say(format!("The workspace contains:\n\n{}", conversation.latest_quoted())),
     ]
 }
 

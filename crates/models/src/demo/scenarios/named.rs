@@ -12,9 +12,9 @@ pub(in crate::demo) fn is_asked(conversation: &Conversation) -> bool {
 pub(in crate::demo) fn call(conversation: &Conversation) -> Vec<Turn> {
     let Some((name, input)) = asked(&conversation.prompt) else { return Vec::new() };
     let failed = conversation.latest().last().is_some_and(|result| result.is_error);
-    let verdict = if failed { "failed" } else { "answered" };
+    let verdict = if failed { "failed" } else { "returned" };
     vec![
-        Turn::new().say(format!("I call `{name}`.")).call(conversation.toolbox.named(name, input)),
+        Turn::new().say(format!("Calling `{name}`.")).call(conversation.toolbox.named(name, input)),
         Turn::new().say(format!("`{name}` {verdict}:\n\n{}", conversation.latest_quoted())),
     ]
 }

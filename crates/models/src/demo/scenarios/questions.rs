@@ -9,14 +9,14 @@ pub(in crate::demo) fn is_asked(conversation: &Conversation) -> bool {
 }
 
 pub(in crate::demo) fn ask(conversation: &Conversation) -> Vec<Turn> {
-    let options = [("Teal", "Calm, and easy to read on"), ("Orange", "Warm, and hard to overlook")];
+    let options = [("Teal", "Calm and readable"), ("Orange", "Warm and hard to miss")];
     let call = conversation.toolbox.question("Which colour should it be?", "Colour", &options);
     let answer = conversation.latest_quoted();
     vec![
         Turn::new()
-            .think("Only the person can know this, so I ask instead of guessing.")
-            .say("Before I go on, a question:")
+            .think("Only the user can decide this, so I'll ask instead of guessing.")
+            .say("Before I continue, a question:")
             .call(call),
-        Turn::new().say(format!("Thank you. This is what came back:\n\n{answer}")),
+        Turn::new().say(format!("Thank you. Your answer:\n\n{answer}")),
     ]
 }

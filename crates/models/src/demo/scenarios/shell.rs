@@ -22,8 +22,8 @@ pub(in crate::demo) fn is_command(conversation: &Conversation) -> bool {
 pub(in crate::demo) fn command(conversation: &Conversation) -> Vec<Turn> {
     let Some(Asked { command, n_times }) = asked_in(&conversation.prompt) else { return Vec::new() };
     let failed = conversation.latest().last().is_some_and(|result| result.is_error);
-    let verdict = if failed { "The command failed:" } else { "The command says:" };
-    let call = || Turn::new().call(conversation.toolbox.bash(command, "Run the command that was given"));
+    let verdict = if failed { "The command failed:" } else { "The command printed:" };
+    let call = || Turn::new().call(conversation.toolbox.bash(command, "Run the given command"));
     let mut turns: Vec<Turn> = (0..n_times).map(|_| call()).collect();
     turns.push(Turn::new().say(format!("{verdict}\n\n{}", conversation.latest_quoted())));
     turns
@@ -38,11 +38,11 @@ pub(in crate::demo) fn sleep(conversation: &Conversation) -> Vec<Turn> {
     let call = conversation.toolbox.sleep(seconds);
     let failed = conversation.latest().iter().any(|result| result.is_error);
     vec![
-        Turn::new().say(format!("I wait for {seconds} seconds.")).call(call),
+        Turn::new().say(format!("Waiting for {seconds} seconds.")).call(call),
         Turn::new().say(if failed {
-            "The wait was cut short.".to_owned()
+            "The wait was interrupted.".to_owned()
         } else {
-            format!("Awake again after {seconds} seconds.")
+            format!("Waited for {seconds} seconds.")
         }),
     ]
 }
@@ -54,11 +54,11 @@ pub(in crate::demo) fn is_big_output(conversation: &Conversation) -> bool {
 /// A tool that says more than anyone wants to read.
 pub(in crate::demo) fn big_output(conversation: &Conversation) -> Vec<Turn> {
     let megabytes = number_after(&conversation.prompt, &["output"]).unwrap_or(1).clamp(1, MAX_OUTPUT_MB);
-    let command = format!("yes 'a line of much output' | head -c {}", megabytes * 1_000_000);
+    let command = format!("yes 'a line of long output' | head -c {}", megabytes * 1_000_000);
     let received: usize = conversation.latest().iter().map(|result| result.text.len()).sum();
     vec![
         Turn::new().call(conversation.toolbox.bash(&command, &format!("Print {megabytes} MB"))),
-        Turn::new().say(format!("The tool printed {megabytes} MB; {received} bytes of it were shown to me.")),
+        Turn::new().say(format!("The tool printed {megabytes} MB; I received {received} bytes of it.")),
     ]
 }
 

@@ -93,7 +93,7 @@ pub(in crate::demo) fn compaction(conversation: &Conversation) -> Vec<Turn> {
     } else {
         ("", "")
     };
-    vec![Turn::new().say(format!("{open}{SUMMARY}\n{said}\nNothing else needs to be kept.{close}"))]
+    vec![Turn::new().say(format!("{open}{SUMMARY}\n{said}\nNothing else is worth keeping.{close}"))]
 }
 
 pub(in crate::demo) fn is_digest(conversation: &Conversation) -> bool {

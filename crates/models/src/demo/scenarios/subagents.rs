@@ -13,11 +13,11 @@ pub(in crate::demo) fn is_asked(conversation: &Conversation) -> bool {
 pub(in crate::demo) fn delegate(conversation: &Conversation) -> Vec<Turn> {
     let toolbox = &conversation.toolbox;
     let task =
-        format!("{REVIEW_TASK}look at the files in this workspace and say in two sentences what is there.");
+        format!("{REVIEW_TASK}look at the files in this workspace and summarize them in two sentences.");
     vec![
         Turn::new()
-            .think("A second pair of eyes has a conversation of its own; I only see its report.")
-            .say("I ask a reviewer.")
+            .think("A subagent has its own conversation; I only see its report.")
+            .say("I'll ask a reviewer.")
             .call(toolbox.task("reviewer", "Review the workspace", &task)),
         Turn::new().say(format!("The reviewer reports:\n\n{}", conversation.latest_quoted())),
     ]
@@ -40,12 +40,9 @@ pub(in crate::demo) fn review_task(conversation: &Conversation) -> Vec<Turn> {
     } else {
         let lines =
             counted(conversation.latest().last().map_or(0, |result| result.text.lines().count()), "line");
-        format!("I looked through the workspace: the listing has {lines}. Nothing needs to be fixed.")
+        format!("I listed the workspace ({lines}). Nothing needs to be fixed.")
     };
-    vec![
-        Turn::new().think("One look at the thing itself is worth more than its description.").call(look),
-        Turn::new().say(report),
-    ]
+    vec![Turn::new().think("I'll look at the files themselves first.").call(look), Turn::new().say(report)]
 }
 
 /// Any other conversation of a subagent whose instructions say that it is one.
@@ -57,7 +54,7 @@ pub(in crate::demo) fn other_task(conversation: &Conversation) -> Vec<Turn> {
     let toolbox = &conversation.toolbox;
     let look = toolbox.glob("**/*").or_else(|| toolbox.bash("ls -la", "List files"));
     vec![
-        Turn::new().say("I look at the workspace first.").call(look),
-        Turn::new().say(format!("Done with: {}", conversation.prompt.lines().next().unwrap_or_default())),
+        Turn::new().say("I'll look at the workspace first.").call(look),
+        Turn::new().say(format!("Done: {}", conversation.prompt.lines().next().unwrap_or_default())),
     ]
 }

@@ -16,12 +16,12 @@ pub(in crate::demo) fn parallel(conversation: &Conversation) -> Vec<Turn> {
     });
     vec![
         Turn::new()
-            .think("None of these needs another's result, so all can go at once.")
-            .say("I start three things at once.")
+            .think("These calls don't depend on each other, so they can run in parallel.")
+            .say("Starting three tools in parallel.")
             .call(toolbox.bash("echo one; sleep 0.3; echo one is done", "First of three"))
             .call(toolbox.bash("echo two; sleep 0.1; echo two is done", "Second of three"))
             .call(toolbox.glob("**/*")),
-        Turn::new().say(format!("All of them are back:\n\n{}", results.collect::<String>())),
+        Turn::new().say(format!("All of them have finished:\n\n{}", results.collect::<String>())),
     ]
 }
 
@@ -36,16 +36,16 @@ pub(in crate::demo) fn failing(conversation: &Conversation) -> Vec<Turn> {
     let add = format!("awk '{{ sum += $1 }} END {{ print sum }}' {path}");
     vec![
         Turn::new()
-            .think("I try to add up a file that may not be there.")
-            .say("I add up the numbers.")
+            .think("I'll add up a file that may not exist.")
+            .say("I'll add up the numbers.")
             .call(toolbox.bash("cat missing/numbers.txt", "Read the numbers")),
         Turn::new()
-            .think("The file is not there. I can make one and go on.")
-            .say("That failed: the file does not exist. I make one and try again.")
+            .think("The file doesn't exist. I can create one and continue.")
+            .say("That failed: the file does not exist. I'll create one and try again.")
             .call(toolbox.write(path, "17\n4\n21\n")),
         Turn::new().say("Now with the new file:").call(toolbox.bash(&add, "Add up the numbers")),
         Turn::new().say(format!(
-            "The first attempt failed because `missing/numbers.txt` does not exist; with `{path}` it worked:\n\n{}",
+            "The first attempt failed because `missing/numbers.txt` does not exist. With `{path}` it worked:\n\n{}",
             conversation.latest_quoted()
         )),
     ]

@@ -64,7 +64,7 @@ impl SessionManager {
         let depth = |place: &VolumePath| place.path.split('/').count();
         // How deep it is inside is not known, and nothing may be too deep there to be counted.
         if to.volume == Volume::UserInput && depth(to) > depth(from) {
-            let message = format!("`{}` would be deeper in `/user-input` than it is", from.shown());
+            let message = format!("`{}` would be nested too deeply in `/user-input`", from.shown());
             return Err(invalid(ErrorCode::BadRequest, message));
         }
         Ok(())
@@ -82,9 +82,10 @@ fn check_ways(from: &VolumePath, to: &VolumePath) -> Result<(), SessionError> {
     if from.volume != to.volume {
         return Err(SessionError::Invalid {
             code: ErrorCode::BadRequest,
-            message: format!("`{}` and `{}` are in two volumes", from.shown(), to.shown()),
+            message: format!("`{}` and `{}` are in different volumes", from.shown(), to.shown()),
             hint: Some(
-                "a move stays in its volume: read the file, write it there, then remove it here".to_owned(),
+                "files cannot be moved between volumes: read the file, write it there, then remove it here"
+                    .to_owned(),
             ),
         });
     }
@@ -100,7 +101,7 @@ fn not_moved(from: &VolumePath, to: &VolumePath, error: CallError) -> SessionErr
     match error.code() {
         Some(GuestCode::AlreadyExists) => SessionError::Invalid {
             code: ErrorCode::Conflict,
-            message: format!("`{}` is there already", to.shown()),
+            message: format!("`{}` already exists", to.shown()),
             hint: Some("choose another name, or remove that one first".to_owned()),
         },
         Some(GuestCode::WrongKind) => not_made(to, error),
@@ -113,8 +114,8 @@ fn not_made(place: &VolumePath, error: CallError) -> SessionError {
     match error.code() {
         Some(GuestCode::WrongKind) => SessionError::Invalid {
             code: ErrorCode::Conflict,
-            message: format!("something that is not a directory is in the way of `{}`", place.shown()),
-            hint: Some("choose another name, or remove what is there first".to_owned()),
+            message: format!("a parent of `{}` exists and is not a directory", place.shown()),
+            hint: Some("choose another name, or remove that file first".to_owned()),
         },
         _ => refused(place, error),
     }

@@ -126,7 +126,7 @@ pub(super) fn entry(item: &Item) -> TreeEntry {
 fn no_path(path: &str) -> SessionError {
     SessionError::Invalid {
         code: ErrorCode::BadRequest,
-        message: format!("`{}` is no path of a version", path.escape_debug()),
+        message: format!("`{}` is not a path of a version", path.escape_debug()),
         hint: Some("a path is relative to the workspace, or begins with `/workspace`, `/user-input` or `/home/agent`".to_owned()),
     }
 }

@@ -52,7 +52,9 @@ impl SessionManager {
         // All of it is looked at before anything is made.
         let (blocks, n_cut) = self.blocks_at(&source, &version).await?;
         if n_cut > 0 {
-            loss.push(format!("{n_cut} long texts of the conversation are cut: the rest of them is gone"));
+            loss.push(format!(
+                "{n_cut} long texts of the conversation are truncated: the rest of them was deleted"
+            ));
         }
         let listed = workspace_files(&self.shared.parts.snapshots, &source.partition, tree).await?;
         let created = self.create(new, Some(from), First::Later).await?;
@@ -76,7 +78,7 @@ impl SessionManager {
         let is_all = fork.version.is_some() || !(is_running || self.is_dirty(fork.session).await?);
         Ok((!is_all).then(|| {
             format!(
-                "the session has something that is in no version yet: the fork goes on from version {}, without it",
+                "the session has uncommitted changes: the fork starts from version {} without them",
                 version.version
             )
         }))
@@ -192,7 +194,7 @@ fn new_session(
         loss.push(forgotten(source, agent));
         loss.extend(options.model.take().map(|model| {
             format!(
-                "the model `{model}` was chosen for `{}`: `{agent}` begins with its own",
+                "the model `{model}` was chosen for `{}`: `{agent}` starts with its own",
                 source.agent_type
             )
         }));
@@ -251,7 +253,7 @@ fn adopted(
 
 fn forgotten(source: &SessionRecord, agent: &AgentType) -> String {
     format!(
-        "`{agent}` cannot read what `{}` remembers: the conversation is shown, but the new agent begins without it and knows only the files",
+        "`{agent}` cannot read the memory of `{}`: the conversation is shown, but the new agent starts without it and knows only the files",
         source.agent_type
     )
 }

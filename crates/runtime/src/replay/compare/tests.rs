@@ -133,15 +133,15 @@ fn what_is_said_otherwise_missing_or_new_is_the_first_divergence() {
     };
     let event = ReplayDivergenceKind::Event;
     let hi = [whole(text("a", "hi"))];
-    check(&hi, &[whole(text("a", "ho"))], event, "assistant text 1 is another one");
+    check(&hi, &[whole(text("a", "ho"))], event, "assistant text 1 differs");
     check(&hi, &[], event, "assistant text 1 is missing");
-    check(&[], &hi, event, "assistant text 1 was not there");
+    check(&[], &hi, event, "assistant text 1 is new");
     let file =
         |size: u64| json!({"type": "file_changed", "path": "x", "change": "created", "sizeBytes": size});
-    check(&[file(1)], &[file(2)], event, "file x is another one");
+    check(&[file(1)], &[file(2)], event, "file x differs");
     let failed = json!({"type": "run_failed", "code": "AGENT_ERROR", "message": "m", "recoverable": true,
         "usage": {}, "costUSD": 0.0});
-    check(&[completed(0.0)], &[failed], ReplayDivergenceKind::Outcome, "the end of the run is another one");
+    check(&[completed(0.0)], &[failed], ReplayDivergenceKind::Outcome, "the end of the run differs");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn hosts_that_were_asked_for_in_another_order_are_the_same() {
     let recorded = events(1, &[asked("a"), asked("b"), asked("a")]);
     assert!(equal(&compare(&recorded, &events(1, &[asked("a"), asked("a"), asked("b")]))));
     let found = compare(&recorded, &events(1, &[asked("a"), asked("b")]));
-    assert_eq!(found.divergence.expect("one is missing").message, "egress decided a:80 is another one");
+    assert_eq!(found.divergence.expect("one is missing").message, "egress decided a:80 differs");
 }
 
 #[test]
@@ -191,5 +191,5 @@ fn of_a_run_that_was_stopped_only_its_last_words_may_differ() {
     let found = super::compare(&recorded, &log("same", &more, &interrupted), &stopped);
     assert!(equal(&found), "{found:#?}");
     let found = super::compare(&recorded, &log("other", &more, &interrupted), &stopped);
-    assert_eq!(found.divergence.expect("it diverged").message, "assistant text 1 is another one");
+    assert_eq!(found.divergence.expect("it diverged").message, "assistant text 1 differs");
 }

@@ -4,17 +4,17 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An agent, or a program that can be one. */
+        /** @description An agent, or a program that an ACP profile can start. */
         AgentItem: {
-            /** @description The version that is installed. */
+            /** @description The installed version. */
             installedVersion?: string | null;
-            /** @description Whether it can be the `type` of a session; what cannot is a program for the `command` of a profile. */
+            /** @description Whether it can be the `type` of a session. Otherwise it is a program for the `command` of a profile. */
             isAgent: boolean;
             /** @description Its name. */
             name: string;
             /** @description The version that would be installed. */
             pinnedVersion?: string | null;
-            /** @description Whether it can be used now: it needs no program, or the program is installed. */
+            /** @description Whether it is ready to use: it needs no program, or its program is installed. */
             ready: boolean;
             /**
              * Format: int64
@@ -24,65 +24,68 @@ export interface components {
         };
         /** @description All agents. */
         AgentList: {
-            /** @description In the order in which they are offered. */
+            /** @description In display order. */
             agents: components["schemas"]["AgentItem"][];
         };
-        /** @description What an agent is given: instructions, skills, subagents, commands, tools, environment and files. */
+        /** @description The configuration of an agent: instructions, skills, subagents, commands, tools, environment and files. */
         AgentProfile: {
-            /** @description Instructions in the manner of CLAUDE.md. */
+            /** @description Instructions like those of a CLAUDE.md. */
             agentMDFile?: string | null;
             /** @description MCP servers that come with the profile's own files. */
             bundledMCPs?: components["schemas"]["McpServer"][];
-            /** @description The command to start, for agents that are only a command. */
+            /** @description The command to start, for the agent `acp`. */
             command?: string[] | null;
-            /** @description Prompts with a name. */
+            /** @description Slash commands. */
             commands?: components["schemas"]["Command"][];
             /** @description Files a new workspace starts with. */
             defaultWorkspaceFiles?: components["schemas"]["WorkspaceTemplateFile"][];
-            /** @description What it is for. */
+            /** @description Its purpose. */
             description?: string | null;
-            /** @description Hosts the agent may reach: `example.com`, `*.example.com`, each perhaps with a port. Nothing else leaves a sandbox. */
+            /**
+             * @description Hosts the agent may reach: `example.com`, `*.example.com`, optionally with a port. Nothing else leaves a
+             *     sandbox.
+             */
             egressAllow?: string[];
-            /** @description Environment of the agent. Never a place for secrets: the sandbox can read it. */
+            /** @description Environment of the agent. Not for secrets: programs in the sandbox can read it. */
             environmentVariables?: {
                 [key: string]: string;
             };
-            /** @description MCP servers elsewhere. */
+            /** @description External MCP servers. */
             externalMCPs?: components["schemas"]["McpServer"][];
             /** @description Its name in requests. */
             id?: components["schemas"]["ProfileId"];
-            /** @description The model to ask for. */
+            /** @description The model to use. */
             model?: string | null;
-            /** @description Its name for people. */
+            /** @description Its display name. */
             name?: string | null;
             projectId?: components["schemas"]["ProjectId"] | null;
             /** @description Whether the agent may use tools that the model's provider runs, such as web search. They cost extra. */
             providerTools?: boolean;
-            /** @description Things the agent can look up how to do. */
+            /** @description Skills of the agent. */
             skills?: components["schemas"]["Skill"][];
             /** @description Agents it may call. */
             subagents?: components["schemas"]["Subagent"][];
-            /** @description Put before everything else the agent is told. */
+            /** @description Comes before everything else the agent is told. */
             systemPrompt?: string | null;
             /** @description Tools it may use; all if absent. */
             tools?: string[] | null;
         };
         /** @description Which agent a session talks to (`builtin`, `claude-code`, …). */
         AgentType: string;
-        /** @description Answers an agent. The same decision again changes nothing. */
+        /** @description Answers an approval. Repeating the same decision changes nothing. */
         ApprovalAnswer: {
             /** @description For questions: the question's text → the chosen label, a list of labels, or free text. */
             answers?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Yes, yes for the rest of the session, or no. */
+            /** @description Allow, allow for the rest of the session, or deny. */
             decision: components["schemas"]["ApprovalDecision"];
-            /** @description What the agent is told with it. */
+            /** @description A message to the agent. */
             message?: string | null;
             rule?: components["schemas"]["ApprovalRule"] | null;
         };
         /**
-         * @description What a person may say.
+         * @description A person's decision.
          * @enum {string}
          */
         ApprovalDecision: "allow" | "allow_always" | "deny";
@@ -91,7 +94,7 @@ export interface components {
          * @description A question to a person.
          */
         ApprovalId: string;
-        /** @description Something an agent asked, and what became of it. */
+        /** @description A request of an agent, and its resolution. */
         ApprovalItem: components["schemas"]["ApprovalRequest"] & {
             /** @description When it asked. */
             requestedAt: components["schemas"]["Timestamp"];
@@ -99,17 +102,17 @@ export interface components {
             runId?: components["schemas"]["RunId"] | null;
             /** @description Whose agent asks. */
             sessionId: components["schemas"]["SessionId"];
-            /** @description Whether an answer is waited for. */
+            /** @description Whether it is pending. */
             status: components["schemas"]["ApprovalStatus"];
         };
         /**
-         * @description What is asked for.
+         * @description The kind of a request.
          * @enum {string}
          */
         ApprovalKind: "permission" | "question" | "egress";
-        /** @description What became of an approval. */
+        /** @description The resolution of an approval. */
         ApprovalOutcome: {
-            /** @description For questions: what was answered to each. */
+            /** @description For questions: the answer to each. */
             answers?: {
                 [key: string]: unknown;
             } | null;
@@ -119,7 +122,7 @@ export interface components {
             by: string;
             /** @description The decision. */
             decision: components["schemas"]["Resolution"];
-            /** @description What the agent was told with it. */
+            /** @description The message to the agent. */
             message?: string | null;
             rule?: components["schemas"]["ApprovalRule"] | null;
         };
@@ -130,7 +133,7 @@ export interface components {
             /** @description Pass it as `cursor` for the next part; absent at the end. */
             nextCursor?: string | null;
         };
-        /** @description Something a person is asked. */
+        /** @description A request to a person. */
         ApprovalRequest: {
             /** @description Its name. */
             approvalId: components["schemas"]["ApprovalId"];
@@ -139,20 +142,20 @@ export interface components {
              *     [{"label", "description"?}], "multiSelect"?}]}`.
              */
             detail: unknown;
-            /** @description After this nobody waits for an answer. */
+            /** @description When the request expires. */
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description What is asked for. */
+            /** @description The request. */
             kind: components["schemas"]["ApprovalKind"];
-            /** @description What may be answered. */
+            /** @description The possible answers. */
             options: components["schemas"]["ApprovalDecision"][];
-            /** @description Rules that `allow_always` can grant, the narrowest first. Another one is taken too, if it covers what is asked. */
+            /** @description Rules that `allow_always` can grant, the narrowest first. Other rules are accepted if they cover the request. */
             rules?: components["schemas"]["ApprovalRule"][];
-            /** @description One line for people. */
+            /** @description A one-line description. */
             title: string;
-            /** @description The tool call it is about. */
+            /** @description The tool call in question. */
             toolUseId?: string | null;
         };
-        /** @description What was answered, by whom. */
+        /** @description The answer, and who gave it. */
         ApprovalResolution: {
             /** @description For questions: the question's text → the chosen label, a list of labels, or free text. */
             answers?: {
@@ -161,17 +164,17 @@ export interface components {
             /** @description Which one. */
             approvalId: components["schemas"]["ApprovalId"];
             /**
-             * @description Who decided; `run`, `time` and `agent` when nobody did, `rule` when a rule of an earlier answer did
-             *     (`always` in older logs).
+             * @description Who decided. `run`, `time` and `agent` if nobody did; `rule` for a rule of an earlier answer (`always` in older
+             *     logs).
              */
             by: string;
-            /** @description What became of it. */
+            /** @description The outcome. */
             decision: components["schemas"]["Resolution"];
-            /** @description What the agent is told with it. */
+            /** @description A message to the agent. */
             message?: string | null;
             rule?: components["schemas"]["ApprovalRule"] | null;
         };
-        /** @description What a person allows for the rest of a session. */
+        /** @description A rule: what is allowed for the rest of a session. */
         ApprovalRule: {
             /**
              * @description `exact`: the command, the path, or the input as JSON. `prefix`: the first words of a command. `directory`: a
@@ -180,35 +183,35 @@ export interface components {
             pattern: string;
             /** @description How `pattern` is compared with a call. */
             scope: components["schemas"]["RuleScope"];
-            /** @description The tool, by its agent's name for it. */
+            /** @description The tool, by the agent's name for it. */
             tool: string;
         };
         /**
-         * @description Whether an answer is waited for.
+         * @description Whether it is pending.
          * @enum {string}
          */
         ApprovalStatus: "pending" | "resolved" | "expired";
-        /** @description A thing worth showing. */
+        /** @description A result worth showing. */
         Artifact: {
-            /** @description What starts it. */
+            /** @description The command that starts it. */
             command?: string | null;
             createdSeq?: components["schemas"]["Seq"] | null;
             createdVersion?: components["schemas"]["Version"] | null;
             hash?: components["schemas"]["BlobHash"] | null;
-            /** @description The same for the same path, however often it is made and removed. */
+            /** @description Always the same for the same path, even after it was deleted and created again. */
             id: components["schemas"]["ArtifactId"];
             /** @description How to show it. */
             kind: components["schemas"]["ArtifactKind"];
-            /** @description A name for people. */
+            /** @description A display name. */
             name: string;
-            /** @description Relative to the workspace; a directory for an app. An app of which only its port is known has `port:3000`. */
+            /** @description Relative to the workspace; a directory for an app. An app of which only the port is known has `port:3000`. */
             path: string;
             /**
              * Format: int32
-             * @description Where it listens inside the sandbox, or will once it is started.
+             * @description The port in the sandbox, current or assigned.
              */
             port?: number | null;
-            /** @description Where a browser that was let in sees it. Ask for a way in with `POST …/artifacts/{id}/preview`. */
+            /** @description The address of its preview. `POST …/artifacts/{id}/preview` creates a link that grants access. */
             previewUrl?: string | null;
             /**
              * Format: int64
@@ -219,72 +222,72 @@ export interface components {
             updatedVersion?: components["schemas"]["Version"] | null;
         };
         /**
-         * @description The part of an artifact that changed.
+         * @description The changed fields of an artifact.
          * @enum {string}
          */
         ArtifactChange: "content" | "kind" | "name" | "port" | "command" | "previewUrl";
-        /** @description What became of an artifact. */
+        /** @description The history of an artifact. */
         ArtifactHistory: {
             /** @description Newest first. */
             versions: components["schemas"]["ArtifactVersion"][];
         };
         /**
          * Format: uuid
-         * @description A thing worth showing: the same for the same path of the same session.
+         * @description An artifact ID: always the same for the same path of the same session.
          */
         ArtifactId: string;
         /**
-         * @description How an artifact is shown.
+         * @description The kind of an artifact.
          * @enum {string}
          */
         ArtifactKind: "web_app" | "pptx" | "docx" | "excel" | "markdown" | "image" | "pdf" | "csv" | "html" | "code";
-        /** @description What is worth showing of what a session made. */
+        /** @description The artifacts of a session. */
         ArtifactList: {
             /** @description By path. */
             artifacts: components["schemas"]["Artifact"][];
         };
-        /** @description An artifact, as packets tell of it. */
+        /** @description An artifact in a packet. */
         ArtifactMetadata: {
             /**
              * Format: uuid
-             * @description Its name for ever.
+             * @description Its permanent ID.
              */
             id: string;
-            /** @description A name for people. */
+            /** @description A display name. */
             name: string;
             /** @description Relative to `/outputs`. */
             path: string;
-            /** @description Where it can be looked at. */
+            /** @description The address of its preview. */
             preview_url?: string | null;
-            /** @description What kind of thing it is. */
+            /** @description Its kind. */
             type: components["schemas"]["BuildArtifactType"];
         };
         /** @description One state of an artifact. */
         ArtifactVersion: {
-            /** @description As it was then. */
+            /** @description Its state at that time. */
             artifact: components["schemas"]["Artifact"];
             /** @description When. */
             at: components["schemas"]["Timestamp"];
             /** @description `created`, `updated` or `deleted`. */
             change: string;
-            /** @description What of it changed. */
+            /** @description Its changed fields. */
             changes?: components["schemas"]["ArtifactChange"][];
-            /** @description The entry of the log that tells of it. */
+            /** @description The log entry that reports it. */
             seq: components["schemas"]["Seq"];
             version?: components["schemas"]["Version"] | null;
         };
-        /** @description A place in a request's JSON. */
+        /** @description A position in a request's JSON. */
         At: {
             /** @description Column, from 1. */
             column: number;
-            /** @description The field, as `options.model`; absent when the text is not JSON at all. */
+            /** @description The field, such as `options.model`; absent if the text is not JSON. */
             field?: string | null;
             /** @description Line, from 1. */
             line: number;
         };
         /** @description The BLAKE3 of a blob's bytes, in hexadecimal. */
         BlobHash: string;
-        /** @description A piece of conversation: what a person sees, and the fold of the events that carry its id. */
+        /** @description A part of a conversation: the fold of the events with its ID. */
         Block: {
             /** @description Text or parts. */
             content: components["schemas"]["Content"];
@@ -299,59 +302,59 @@ export interface components {
             content: string;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
-            /** @description Which model wrote it. */
+            /** @description The model that wrote it. */
             model?: string | null;
             /** @description When it began. */
             timestamp: components["schemas"]["Timestamp"];
             /** @enum {string} */
             type: "assistant_text";
         } | {
-            /** @description The thought so far. */
+            /** @description The thinking so far. */
             content: string;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
-            /** @description A short form, where the agent gives one. */
+            /** @description A summary, if the agent provides one. */
             summary?: string | null;
             /** @description When it began. */
             timestamp: components["schemas"]["Timestamp"];
             /** @enum {string} */
             type: "thinking";
         } | {
-            /** @description What this call does, for people. */
+            /** @description A description of this call. */
             description?: string | null;
-            /** @description A name for people. */
+            /** @description A display name. */
             displayName?: string | null;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
             /** @description Its arguments. */
             input: unknown;
-            /** @description How far it is. */
+            /** @description Its status. */
             status: components["schemas"]["BlockStatus"];
             /** @description When it was called. */
             timestamp: components["schemas"]["Timestamp"];
             /** @description The tool's name as the agent knows it. */
             toolName: string;
-            /** @description Pairs it with its result. */
+            /** @description Matches it with its result. */
             toolUseId: string;
             /** @enum {string} */
             type: "tool_use";
         } | {
             /**
              * Format: int64
-             * @description How long it took.
+             * @description Its duration.
              */
             durationMs?: number | null;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
             /** @description The tool failed. */
             isError: boolean;
-            /** @description The answer: text, or whatever the tool gave. */
+            /** @description The output: text, or a value of the tool. */
             output: unknown;
             /** @description The output is markdown. */
             renderOutputAsMarkdown?: boolean | null;
-            /** @description When it answered. */
+            /** @description When it returned. */
             timestamp: components["schemas"]["Timestamp"];
-            /** @description Which call it answers. */
+            /** @description The tool call. */
             toolUseId: string;
             /** @enum {string} */
             type: "tool_result";
@@ -360,11 +363,11 @@ export interface components {
             id: components["schemas"]["BlockId"];
             /** @description The text. */
             message: string;
-            /** @description More, for programs. */
+            /** @description Data for programs. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description What kind of saying it is. */
+            /** @description Its kind. */
             subtype: components["schemas"]["SystemSubtype"];
             /** @description When it was said. */
             timestamp: components["schemas"]["Timestamp"];
@@ -373,7 +376,7 @@ export interface components {
         } | {
             /**
              * Format: int64
-             * @description How long it took.
+             * @description Its duration.
              */
             durationMs?: number | null;
             /** @description Its name. */
@@ -382,20 +385,20 @@ export interface components {
             input: unknown;
             /** @description The kind of subagent. */
             name?: string | null;
-            /** @description What it reported. */
+            /** @description Its report. */
             output?: unknown;
-            /** @description How far it is. */
+            /** @description Its status. */
             status: components["schemas"]["BlockStatus"];
             /** @description The thread's conversation id. */
             subagentId: string;
             /** @description When it was called. */
             timestamp: components["schemas"]["Timestamp"];
-            /** @description The tool call that made it. */
+            /** @description The tool call that started it. */
             toolUseId?: string | null;
             /** @enum {string} */
             type: "subagent";
         } | {
-            /** @description A stable code, where there is one. */
+            /** @description A stable code, if there is one. */
             code?: string | null;
             /** @description Its name. */
             id: components["schemas"]["BlockId"];
@@ -406,124 +409,124 @@ export interface components {
             /** @enum {string} */
             type: "error";
         };
-        /** @description A block's name, the same in the live stream and in the parsed transcript. */
+        /** @description A block's ID, the same in the live stream and in the parsed transcript. */
         BlockId: string;
         /**
-         * @description How far a tool call or a subagent is.
+         * @description The status of a tool call or a subagent.
          * @enum {string}
          */
         BlockStatus: "pending" | "running" | "success" | "error";
-        /** @description What may be spent. What is spent is known after each model call; a call that could go beyond is refused. */
+        /** @description A budget. Usage is known after each model call; a call that could exceed the budget is refused. */
         Budget: {
             /**
              * Format: double
-             * @description At most this much money.
+             * @description Maximum cost.
              */
             costUsd?: number | null;
             /**
              * Format: int64
-             * @description At most this many tokens, in and out.
+             * @description Maximum number of tokens, input and output.
              */
             tokens?: number | null;
         };
-        /** @description Something worth showing. */
+        /** @description A result worth showing. */
         BuildArtifact: {
-            /** @description When it was found first. */
+            /** @description When it was first found. */
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: uuid
-             * @description Its name for ever.
+             * @description Its permanent ID.
              */
             id: string;
-            /** @description A name for people. */
+            /** @description A display name. */
             name: string;
             /** @description Relative to `/outputs`. */
             path: string;
             /**
-             * @description Where a browser sees it, for at least half an hour and without a token; only of what is served. Read the artifact
-             *     again for a new one.
+             * @description A link that a browser opens without a token, valid for at least half an hour; only for artifacts that are
+             *     served. Read the artifact again for a new link.
              */
             preview_url?: string | null;
             /** @description Whose it is. */
             session_id: components["schemas"]["SessionId"];
-            /** @description What kind of thing it is. */
+            /** @description Its kind. */
             type: components["schemas"]["BuildArtifactType"];
             /** @description When it last changed. */
             updated_at: components["schemas"]["Timestamp"];
         };
-        /** @description What a session made that is worth showing. */
+        /** @description The artifacts of a session. */
         BuildArtifactList: {
-            /** @description All of it, by path. */
+            /** @description All artifacts, by path. */
             artifacts: components["schemas"]["BuildArtifact"][];
         };
         /**
-         * @description What kind of thing an artifact is: the six that clients of this API know.
+         * @description The kind of an artifact: the six that clients of this API know.
          * @enum {string}
          */
         BuildArtifactType: "web_app" | "pptx" | "docx" | "image" | "markdown" | "excel";
-        /** @description One thing in a directory. */
+        /** @description An entry of a directory. */
         BuildFile: {
-            /** @description What a file is, by its name; `null` for anything else. */
+            /** @description The MIME type of a file, by its name; otherwise `null`. */
             mime_type?: string | null;
-            /** @description When it was last changed. */
+            /** @description When it was last modified. */
             modified_at: components["schemas"]["Timestamp"];
             /** @description Its name. */
             name: string;
-            /** @description From the root, as the other routes take it: `/outputs/web/package.json`. */
+            /** @description The absolute path, as the other routes accept it: `/outputs/web/package.json`. */
             path: string;
             /**
              * Format: int64
-             * @description How long a file is; `null` for anything else.
+             * @description The size of a file; otherwise `null`.
              */
             size_bytes?: number | null;
             /** @description `file`, `directory`, `symlink` or `other`. */
             type: string;
         };
-        /** @description What is in a directory. */
+        /** @description The entries of a directory. */
         BuildFileListing: {
             /** @description Directories first, then by name. */
             entries: components["schemas"]["BuildFile"][];
-            /** @description The directory, from the root: `/outputs/web`. */
+            /** @description The absolute path of the directory: `/outputs/web`. */
             path: string;
         };
-        /** @description How many messages may be sent. */
+        /** @description The message limit. */
         BuildLimit: {
             /**
              * Format: int64
-             * @description Messages that it gives; `null`: any number.
+             * @description The limit; `null` for no limit.
              */
             limit?: number | null;
             /** @description `unpaid`, `paid` or `unlimited`. */
             plan: string;
             /**
              * Format: int64
-             * @description Messages that are left; `null`: any number.
+             * @description Remaining messages; `null` for no limit.
              */
             remaining?: number | null;
             resetsAt?: components["schemas"]["Timestamp"] | null;
             resets_at?: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int64
-             * @description Messages that were sent.
+             * @description Messages sent.
              */
             used: number;
         };
         /** @description One message of a conversation. */
         BuildMessage: {
-            /** @description The text: what the user wrote, or all that the agent answered. */
+            /** @description The user's text, or the agent's complete answer. */
             content: string;
-            /** @description When it was said, or began. */
+            /** @description When it was sent, or started. */
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: uuid
-             * @description Its name for ever. A user's message has the number of its run.
+             * @description Its permanent ID. A user's message has the ID of its run.
              */
             id: string;
-            /** @description What the agent did, as its stream told it; pieces of one text are joined. */
+            /** @description The agent's packets, as streamed; pieces of one text are joined. */
             packets?: components["schemas"]["Packet"][];
-            /** @description Where it was said. */
+            /** @description Its session. */
             session_id: components["schemas"]["SessionId"];
-            /** @description Who said it. */
+            /** @description Its author. */
             type: components["schemas"]["BuildMessageType"];
         };
         /** @description A whole conversation, oldest first. */
@@ -533,65 +536,65 @@ export interface components {
         };
         /** @description Sends a message. */
         BuildMessageSend: {
-            /** @description The same id gives the same answer, for seven days; at most 255 bytes. */
+            /** @description The same ID returns the same answer, for seven days; at most 255 bytes. */
             client_request_id?: string | null;
             /** @description The text. */
             content: string;
         };
         /**
-         * @description Who said a message.
+         * @description The author of a message.
          * @enum {string}
          */
         BuildMessageType: "user" | "assistant";
-        /** @description Where a session's agent works: one for each session, whichever container it is in. */
+        /** @description The sandbox of a session: one per session, whichever container it uses. */
         BuildSandbox: {
             container_id?: components["schemas"]["SandboxId"] | null;
-            /** @description When its session was made. */
+            /** @description When its session was created. */
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: uuid
-             * @description The same for ever.
+             * @description Permanent.
              */
             id: string;
             last_heartbeat?: components["schemas"]["Timestamp"] | null;
             /** @description Whose it is. */
             session_id: components["schemas"]["SessionId"];
-            /** @description Its condition. */
+            /** @description Its status. */
             status: components["schemas"]["BuildSandboxStatus"];
         };
         /**
-         * @description Condition of a sandbox.
+         * @description The status of a sandbox.
          * @enum {string}
          */
         BuildSandboxStatus: "provisioning" | "running" | "idle" | "terminated";
         /** @description A session. */
         BuildSession: {
-            /** @description What it made that is worth showing, by path. */
+            /** @description Its artifacts, by path. */
             artifacts?: components["schemas"]["BuildArtifact"][];
-            /** @description When it was made. */
+            /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description Its name for ever. */
+            /** @description Its permanent ID. */
             id: components["schemas"]["SessionId"];
-            /** @description When something last happened in it. */
+            /** @description The time of its last activity. */
             last_activity_at: components["schemas"]["Timestamp"];
-            /** @description A name for people. */
+            /** @description A display name. */
             name?: string | null;
-            /** @description Where its agent works. */
+            /** @description Its sandbox. */
             sandbox: components["schemas"]["BuildSandbox"];
-            /** @description What is kept of it, oldest first. */
+            /** @description Its snapshots, oldest first. */
             snapshots?: components["schemas"]["BuildSnapshot"][];
             /** @description Whether it has a sandbox. */
             status: components["schemas"]["BuildSessionStatus"];
             /**
              * Format: uuid
-             * @description Whose it is; `null` if it was made with a token that stands for no user.
+             * @description Its owner; `null` if it was created with a token without an owner.
              */
             user_id?: string | null;
         };
-        /** @description Makes a session. Everything has a default. */
+        /** @description Creates a session. All fields are optional. */
         BuildSessionCreate: {
             agent_type?: components["schemas"]["AgentType"] | null;
-            /** @description A name for people. */
+            /** @description A display name. */
             name?: string | null;
             project_id?: components["schemas"]["ProjectId"] | null;
         };
@@ -607,31 +610,31 @@ export interface components {
          * @enum {string}
          */
         BuildSessionStatus: "active" | "idle";
-        /** @description A version of a session, kept. */
+        /** @description A stored version of a session. */
         BuildSnapshot: {
             /** @description When it was taken. */
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: uuid
-             * @description Its name for ever.
+             * @description Its permanent ID.
              */
             id: string;
             /** @description Whose it is. */
             session_id: components["schemas"]["SessionId"];
             /**
              * Format: int64
-             * @description How long it is, where that is known.
+             * @description Its size, if known.
              */
             size_bytes?: number | null;
-            /** @description Where it can be had. */
+            /** @description Where to download it. */
             storage_path: string;
         };
-        /** @description Files that were uploaded. */
+        /** @description The uploaded files. */
         BuildUploaded: {
-            /** @description In the order in which they came. */
+            /** @description In the order of the upload. */
             files: components["schemas"]["BuildFile"][];
         };
-        /** @description A prompt with a name. */
+        /** @description A slash command. */
         Command: {
             /** @description What it does. */
             description?: string;
@@ -640,21 +643,21 @@ export interface components {
             /** @description The prompt. */
             prompt: string;
         };
-        /** @description How to try again. */
+        /** @description How to retry. */
         ConflictRetry: {
             /**
              * Format: int64
-             * @description How long to wait before the first, in milliseconds; then twice as long each time. At most 10000.
+             * @description The delay before the first retry, in milliseconds, doubled each time. At most 10000.
              */
             backoffMs: number;
             /**
              * Format: int32
-             * @description How often; at most 10.
+             * @description The number of retries; at most 10.
              */
             retries: number;
         };
         /**
-         * @description What to do, in a word.
+         * @description The policy by name.
          * @enum {string}
          */
         ConflictWord: "reject" | "retry";
@@ -665,7 +668,7 @@ export interface components {
             /** @description The text itself. */
             text: string;
         } | {
-            /** @description Base64 of the picture's bytes. */
+            /** @description The image's bytes as base64. */
             image: string;
             /** @description Its MIME type. */
             mediaType: string;
@@ -675,7 +678,7 @@ export interface components {
         };
         /** @description `main`, or a subagent's thread inside a session. */
         ConversationId: string;
-        /** @description What is known of a run that went wrong. */
+        /** @description Diagnostics of a failed run. */
         Diagnostics: {
             /**
              * Format: int32
@@ -683,17 +686,17 @@ export interface components {
              */
             exitCode?: number | null;
             lastLines?: components["schemas"]["BlobHash"] | null;
-            /** @description It was killed for its memory limit. */
+            /** @description It was killed because of its memory limit. */
             outOfMemory?: boolean;
             /**
              * Format: int32
              * @description The signal that ended the agent.
              */
             signal?: number | null;
-            /** @description The last of what it wrote to its error stream. */
+            /** @description The end of its error output. */
             stderrTail?: string | null;
         };
-        /** @description What this machine can give: isolation, agents, models, and what is missing with the command that fixes it. */
+        /** @description What this machine provides: isolation, agents, models, and what is missing, with commands that fix it. */
         Doctor: {
             [key: string]: unknown;
         };
@@ -707,21 +710,21 @@ export interface components {
             /** @description The thread it belongs to. */
             conversationId?: components["schemas"]["ConversationId"];
             runId?: components["schemas"]["RunId"] | null;
-            /** @description Its place in the log: contiguous from 1. */
+            /** @description Its position in the log: contiguous from 1. */
             seq: components["schemas"]["Seq"];
-            /** @description Whose log it is. */
+            /** @description The session of the log. */
             sessionId: components["schemas"]["SessionId"];
-            /** @description Fields that were too long and are kept as blobs; the event carries their first part. */
+            /** @description Long fields that are stored as blobs; the event contains their beginning. */
             spilled?: components["schemas"]["Spilled"][];
             /** @description When it was recorded. */
             timestamp: components["schemas"]["Timestamp"];
         };
-        /** @description What happened. Past tense or noun; the names are the protocol. */
+        /** @description What happened. The names are part of the protocol. */
         EventBody: {
             agentType: components["schemas"]["AgentType"];
             forkedFrom?: components["schemas"]["ForkedFrom"] | null;
             name?: string | null;
-            /** @description What its runs are given until an update says otherwise. Absent in logs of the first versions. */
+            /** @description The options of its runs until an update changes them. Absent in logs of the first versions. */
             options?: unknown;
             profile: components["schemas"]["ProfileId"];
             /** @enum {string} */
@@ -823,7 +826,7 @@ export interface components {
             /** @description The configuration key of the limit. */
             limit: string;
             resetsAt?: components["schemas"]["Timestamp"] | null;
-            /** @description What it holds for: `run`, `session` or `project`. */
+            /** @description Its scope: `run`, `session` or `project`. */
             scope: string;
             /** @enum {string} */
             type: "limit_reached";
@@ -931,11 +934,11 @@ export interface components {
         };
         /** @description Part of a session's log, in order. */
         EventPage: {
-            /** @description The part. The server writes the stored bytes; it does not serialise them anew. */
+            /** @description The entries, as the stored bytes. */
             events: components["schemas"]["Event"][];
-            /** @description The head of the log: when it is greater than `lastSeq` there is more. */
+            /** @description The head of the log: if it is greater than `lastSeq` there is more. */
             head: components["schemas"]["Seq"];
-            /** @description Pass it as `after` for the next part: the last number of this part, never one that was left out. */
+            /** @description Pass it as `after` for the next part: the last number of this part. */
             lastSeq: components["schemas"]["Seq"];
         };
         /**
@@ -965,12 +968,12 @@ export interface components {
         FileCounts: {
             /**
              * Format: int64
-             * @description New ones.
+             * @description New files.
              */
             added?: number;
             /**
              * Format: int64
-             * @description Other content, mode or kind.
+             * @description Changed content, mode or kind.
              */
             changed?: number;
             /**
@@ -983,12 +986,12 @@ export interface components {
         FileDiff: {
             /**
              * Format: int64
-             * @description How many lines are new, where they were counted. Also those that a diff that is cut does not show.
+             * @description The number of added lines, if counted, including those that a truncated diff does not show.
              */
             added?: number | null;
             after?: components["schemas"]["FileLook"] | null;
             before?: components["schemas"]["FileLook"] | null;
-            /** @description It is not text. `false` too where nobody looked, because `lines` was `none`. */
+            /** @description It is not text. Also `false` if it was not read, because `lines` was `none`. */
             binary: boolean;
             /** @description What happened to it. */
             change: components["schemas"]["TreeChange"];
@@ -1000,15 +1003,15 @@ export interface components {
             path: string;
             /**
              * Format: int64
-             * @description How many lines are gone, where they were counted.
+             * @description The number of removed lines, if counted.
              */
             removed?: number | null;
-            /** @description The diff is cut, or there was no room or no time for one. */
+            /** @description The diff is truncated, or was left out because of a limit. */
             truncated?: boolean;
         };
-        /** @description One thing in a directory. */
+        /** @description An entry of a directory. */
         FileItem: {
-            /** @description Pass it as `If-Match` to replace exactly this. */
+            /** @description Pass it as `If-Match` to replace exactly this state. */
             etag: string;
             hash?: components["schemas"]["BlobHash"] | null;
             /** @description `file`, `directory`, `symlink` or `other`. */
@@ -1018,30 +1021,30 @@ export interface components {
              * @description Permission bits.
              */
             mode: number;
-            /** @description When it was last changed. */
+            /** @description When it was last modified. */
             modifiedAt: components["schemas"]["Timestamp"];
             /** @description Its name. */
             name: string;
-            /** @description As the other routes take it. */
+            /** @description As the other routes accept it. */
             path: string;
             /**
              * Format: int64
-             * @description Its length.
+             * @description Its size in bytes.
              */
             sizeBytes: number;
         };
-        /** @description What is in a directory of a session. */
+        /** @description The entries of a session's directory. */
         FileListing: {
             /** @description Directories first, then by name. */
             entries: components["schemas"]["FileItem"][];
-            /** @description Relative to the workspace, or with the name of another volume before it, as `/user-input`. */
+            /** @description Relative to the workspace, or absolute in another volume, such as `/user-input`. */
             path: string;
-            /** @description `live`: as the sandbox has it, or will have it. `version`: as the latest version has it. */
+            /** @description `live`: the files of the sandbox. `version`: the files of the latest version. */
             source: components["schemas"]["FileSource"];
-            /** @description There is more than is told. */
+            /** @description The list is truncated. */
             truncated?: boolean;
         };
-        /** @description What a file is, without its content. */
+        /** @description A file without its content. */
         FileLook: {
             /** @description The hash of its content, or of a link's target. */
             hash: components["schemas"]["BlobHash"];
@@ -1052,35 +1055,35 @@ export interface components {
             mode: number;
             /**
              * Format: int64
-             * @description Its length.
+             * @description Its size in bytes.
              */
             sizeBytes: number;
         };
-        /** @description Moves a file, or a directory with all in it. */
+        /** @description Moves a file, or a directory with its content. */
         FileMove: {
-            /** @description Where it is: relative to the workspace, or in `/workspace`, `/outputs` or `/user-input`. */
+            /** @description The source: relative to the workspace, or in `/workspace`, `/outputs` or `/user-input`. */
             from: string;
-            /** @description Where it will be, with its name, in the same volume. Directories above it are made; nothing may be there. */
+            /** @description The target, including the name, in the same volume. Parent directories are created; the target must not exist. */
             to: string;
         };
         /**
-         * @description Where files were found.
+         * @description Where the files come from.
          * @enum {string}
          */
         FileSource: "live" | "version";
-        /** @description Ends something that may be at work. */
+        /** @description Stops something that may be active. */
         Forced: {
-            /** @description Interrupt the run that is going on instead of answering 409. */
+            /** @description Interrupt the active run instead of answering 409. */
             force?: boolean;
         };
-        /** @description Where a forked session comes from. */
+        /** @description The origin of a fork. */
         ForkedFrom: {
             /** @description The session that was forked. */
             sessionId: components["schemas"]["SessionId"];
             /** @description At which version. */
             version: components["schemas"]["Version"];
         };
-        /** @description The process answers. */
+        /** @description The process responds. */
         Health: {
             /** @description Always `ok`. */
             status: string;
@@ -1089,7 +1092,7 @@ export interface components {
         };
         /** @description A subagent's transcript. */
         ImportedThread: {
-            /** @description The agent's own name for it. */
+            /** @description The agent's own ID for it. */
             id: string;
             /** @description As the agent wrote it. */
             transcript: string;
@@ -1100,38 +1103,38 @@ export interface components {
         };
         /** @description What a project's sessions can read as `/knowledge`. */
         KnowledgeListing: {
-            /** @description By path, which is relative to `/knowledge`. The `INDEX.md` that is made from them is not among them. */
+            /** @description By path, relative to `/knowledge`. The generated `INDEX.md` is not included. */
             files: components["schemas"]["FileItem"][];
             /**
              * Format: int64
-             * @description How much it may be.
+             * @description The limit in bytes.
              */
             maxBytes: number;
             /**
              * Format: int64
-             * @description Their length together.
+             * @description The total size in bytes.
              */
             sizeBytes: number;
-            /** @description There is more than is told. */
+            /** @description The list is truncated. */
             truncated?: boolean;
         };
-        /** @description An MCP server, in the agent-neutral form. */
+        /** @description An MCP server, in an agent-neutral form. */
         McpServer: {
             /** @description Its name. */
             name: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description A message that was taken. */
+        /** @description An accepted message. */
         MessageAccepted: {
             /**
              * Format: int32
-             * @description How often `baseVersion` was not the latest any more, before the message was taken.
+             * @description How often the message was retried because `baseVersion` was stale.
              */
             retries?: number;
-            /** @description The run that carries it out. */
+            /** @description Its run. */
             runId: components["schemas"]["RunId"];
-            /** @description The entry of the log that announced the run; its events begin there. */
+            /** @description The log entry that announced the run; its events start there. */
             seq: components["schemas"]["Seq"];
             /** @description The session it was sent to. */
             sessionId: components["schemas"]["SessionId"];
@@ -1140,17 +1143,11 @@ export interface components {
         MessagePage: {
             /** @description The part. */
             blocks: components["schemas"]["Block"][];
-            /**
-             * @description The position of the log at which the blocks are current. Whoever follows the log skips what it says about them
-             *     up to here.
-             */
+            /** @description The log position of the blocks. Clients that follow the log skip entries about them up to here. */
             lastSeq?: components["schemas"]["Seq"];
             /** @description Pass it as `after` for the next part; absent at the end. */
             nextCursor?: string | null;
-            /**
-             * @description Pass it as `before` for the part before this one; absent at the beginning, and in parts that were not asked for
-             *     from the end.
-             */
+            /** @description Pass it as `before` for the previous part; absent at the beginning, and in parts that were read from the start. */
             previousCursor?: string | null;
         };
         /** @description Sends a message. */
@@ -1159,7 +1156,7 @@ export interface components {
             /** @description Text, or parts. */
             content: components["schemas"]["Content"];
             from?: components["schemas"]["RunFrom"] | null;
-            /** @description The same key gives the same run, for seven days; at most 255 bytes. */
+            /** @description The idempotency key: the same key returns the same run, for seven days; at most 255 bytes. */
             idempotencyKey?: string | null;
             /** @description The model for this run. */
             model?: string | null;
@@ -1188,7 +1185,7 @@ export interface components {
             maxCostUSD: number;
             /**
              * Format: int64
-             * @description The most tokens that the call can use. It counts as this many if its end is never recorded.
+             * @description The maximum number of tokens of the call. It is charged this much if its end is never recorded.
              */
             maxTokens: number;
             /** @description The model that the request names. */
@@ -1200,7 +1197,7 @@ export interface components {
         ModelCalled: {
             /**
              * Format: int32
-             * @description 1, or more when the gateway tried again.
+             * @description 1, or more for a retry by the gateway.
              */
             attempt: number;
             callId?: components["schemas"]["ModelCallId"] | null;
@@ -1209,63 +1206,63 @@ export interface components {
              * @description Its price.
              */
             costUSD: number;
-            /** @description Which model answered. */
+            /** @description The model that answered. */
             model: string;
             /**
              * Format: int64
-             * @description From request to the answer's last byte.
+             * @description From the request to the last byte of the response.
              */
             ms: number;
             recording?: components["schemas"]["BlobHash"] | null;
             /**
              * Format: int64
-             * @description How many bytes the recording takes. Absent in logs of the first versions.
+             * @description The size of the recording in bytes. Absent in logs of the first versions.
              */
             recordingBytes?: number | null;
             /** @description BLAKE3 of the request's body. */
             requestHash: components["schemas"]["BlobHash"];
             /**
              * Format: int32
-             * @description HTTP status of the answer. 0 if the server stopped during the call, so that nobody knows how it ended.
+             * @description HTTP status of the response. 0 if the server stopped during the call, so that its outcome is unknown.
              */
             status: number;
-            /** @description What the answer says it used, and an estimate of what it does not say (`estimatedTokens`). */
+            /** @description The usage that the response reports, and an estimate of what it does not report (`estimatedTokens`). */
             usage: components["schemas"]["Usage"];
         };
-        /** @description A model that can be chosen. */
+        /** @description An available model. */
         ModelItem: {
             /** @description The agents that can use it. */
             agents: string[];
             /**
              * Format: int64
-             * @description How many tokens it can be told at once, if known.
+             * @description The size of its context window in tokens, if known.
              */
             contextWindow?: number | null;
-            /** @description Its name for people, if it has another one. */
+            /** @description Its display name, if it differs. */
             displayName?: string | null;
-            /** @description The name to ask for it by. */
+            /** @description Its name in requests. */
             id: string;
             price?: components["schemas"]["ModelPrice"] | null;
-            /** @description Whose it is; `demo` for the demo model, which answers where no key is set. */
+            /** @description Its provider; `demo` for the demo model, which answers if no key is set. */
             provider: string;
         };
-        /** @description The models that can be chosen. */
+        /** @description The available models. */
         ModelList: {
             /** @description By provider, then in the provider's order. */
             models: components["schemas"]["ModelItem"][];
             /** @description Providers that did not list their models. */
             problems: components["schemas"]["ModelProblem"][];
         };
-        /** @description US dollars for a million tokens. */
+        /** @description US dollars per million tokens. */
         ModelPrice: {
             /**
              * Format: double
-             * @description Input that the provider's cache answered.
+             * @description Input from the provider's cache.
              */
             cacheRead: number;
             /**
              * Format: double
-             * @description Input that came from no cache.
+             * @description Input without cached tokens.
              */
             input: number;
             /**
@@ -1283,16 +1280,16 @@ export interface components {
             /** @description Its name. */
             provider: string;
         };
-        /** @description What to do when `baseVersion` is not the latest any more. */
+        /** @description What to do if `baseVersion` is stale. */
         OnConflict: components["schemas"]["ConflictWord"] | components["schemas"]["ConflictRetry"];
         /** @description One packet. */
         Packet: components["schemas"]["PacketBody"] & {
             /** @description When it was recorded. */
             timestamp: components["schemas"]["Timestamp"];
         };
-        /** @description What a packet says. The names and fields are those of the platform this API is for; an absent field is absent. */
+        /** @description The content of a packet. Names and fields are those of the platform that this API is for. */
         PacketBody: {
-            /** @description What was done, in a sentence. */
+            /** @description A summary in one sentence. */
             summary?: string | null;
             /** @enum {string} */
             type: "done";
@@ -1301,7 +1298,7 @@ export interface components {
             code?: string | null;
             /** @description What went wrong. */
             message: string;
-            /** @description Sending the message again may help. */
+            /** @description A retry may help. */
             recoverable: boolean;
             /** @enum {string} */
             type: "error";
@@ -1347,7 +1344,7 @@ export interface components {
             /** @enum {string} */
             type: "artifact_updated";
         } | {
-            /** @description What it is given. */
+            /** @description Its input. */
             tool_input?: unknown;
             /** @description Which one. */
             tool_name: string;
@@ -1370,11 +1367,11 @@ export interface components {
             /** @enum {string} */
             type: "tool_end";
         } | {
-            /** @description Relative to `/outputs`; a file outside of it is named from there, as `../notes.txt`. */
+            /** @description Relative to `/outputs`; a file outside of it has a path such as `../notes.txt`. */
             path: string;
             /**
              * Format: int64
-             * @description Its length.
+             * @description Its size in bytes.
              */
             size_bytes?: number | null;
             /** @enum {string} */
@@ -1385,7 +1382,7 @@ export interface components {
             /** @enum {string} */
             type: "file_delete";
         };
-        /** @description A path that two versions do not have alike. */
+        /** @description A path that differs between two versions. */
         PathChange: {
             after?: components["schemas"]["TreeEntry"] | null;
             before?: components["schemas"]["TreeEntry"] | null;
@@ -1399,13 +1396,13 @@ export interface components {
          * @enum {string}
          */
         PermissionMode: "auto" | "ask";
-        /** @description A way into a preview. */
+        /** @description Access to a preview. */
         PreviewLink: {
-            /** @description When it stops being good. */
+            /** @description When it expires. */
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description Whether something listens there already; if not, the browser sees a page that waits for it. */
+            /** @description Whether the app already listens; if not, the browser shows a waiting page. */
             ready: boolean;
-            /** @description Good for one browser, once. Leads to the preview. */
+            /** @description Works once, for one browser. Redirects to the preview. */
             url: string;
         };
         /** @description An RFC 9457 problem document; its media type is `application/problem+json`. */
@@ -1414,11 +1411,11 @@ export interface components {
             /** @description A stable name to act on. */
             code: components["schemas"]["ErrorCode"];
             currentVersion?: components["schemas"]["Version"] | null;
-            /** @description What is wrong with this request. */
+            /** @description What is wrong. */
             detail: string;
             /** @description What to do about it. */
             hint?: string | null;
-            /** @description The path that was asked for. */
+            /** @description The requested path. */
             instance: string;
             /** @description Finds the request in the server's log. */
             requestId: string;
@@ -1427,12 +1424,12 @@ export interface components {
              * @description The HTTP status.
              */
             status: number;
-            /** @description What kind of failure, for people; the same for every failure with this code. */
+            /** @description The title of the code; the same for every error with this code. */
             title: string;
             /** @description The page that explains the code, on this server. */
             type: string;
         };
-        /** @description What an agent is given, by name. */
+        /** @description A profile, by name. */
         ProfileId: string;
         /** @description All profiles, by id. */
         ProfileList: {
@@ -1446,24 +1443,24 @@ export interface components {
         ProjectId: string;
         /** @description A model provider. Its key is never shown. */
         ProviderItem: {
-            /** @description Where its API begins. */
+            /** @description The base URL of its API. */
             baseUrl: string;
             /** @description Whether there is a key. */
             hasKey: boolean;
-            /** @description The demo model answers instead, because there is nothing to ask the provider with. */
+            /** @description The demo model answers instead, because there is no key and no base URL. */
             isDemo: boolean;
-            /** @description Something was set here and counts before the configuration; it can be removed. */
+            /** @description A key or base URL is stored and takes precedence over the configuration; it can be removed. */
             isSet: boolean;
             /** @description The last four characters of the key, if the key is long enough. */
             keyEnding?: string | null;
             keySource?: components["schemas"]["ProviderKeySource"] | null;
-            /** @description Its name for people. */
+            /** @description Its display name. */
             label: string;
             /** @description Its name. */
             name: string;
-            /** @description Why what was set is not used. */
+            /** @description Why the stored key is not used. */
             problem?: string | null;
-            /** @description The environment variable that the server takes a key from at its start. */
+            /** @description The environment variable from which the server reads a key at its start. */
             variable: string;
         };
         /**
@@ -1477,24 +1474,24 @@ export interface components {
             providers: components["schemas"]["ProviderItem"][];
         };
         /**
-         * @description Sets the key and the base URL of a provider, whole: what is absent is not kept from before. So a key that was set is
-         *     never sent to another address than the one it was given for.
+         * @description Sets the key and the base URL of a provider together: absent fields are cleared. So a stored key is never sent to a
+         *     different address than its own.
          */
         ProviderPut: {
-            /** @description The key. It is kept encrypted and not shown again. None is sent if absent. */
+            /** @description The key. It is stored encrypted and never shown again. If absent, requests are sent without a key. */
             apiKey?: string | null;
             /**
-             * @description Where the API begins; where the configuration says if absent. Plain HTTP is for this machine only, unless
-             *     `models.allow_http_base_url` allows it.
+             * @description The base URL of the API; the configured one if absent. Plain HTTP is allowed for this machine only, unless
+             *     `models.allow_http_base_url` is set.
              */
             baseUrl?: string | null;
         };
         /**
-         * @description How the test of a provider went.
+         * @description The result of a provider test.
          * @enum {string}
          */
         ProviderTestStatus: "ok" | "noKey" | "wrongKey" | "wrongUrl" | "unreachable" | "failed";
-        /** @description What a provider said when it was asked for its models. */
+        /** @description The result of asking a provider for its models. */
         ProviderTested: {
             /** @description What to do about it. */
             hint?: string | null;
@@ -1502,46 +1499,46 @@ export interface components {
             message: string;
             /**
              * Format: int64
-             * @description How many models it offers that sandboxes may ask for.
+             * @description The number of its models that sandboxes may use.
              */
             models?: number | null;
-            /** @description How it went. */
+            /** @description The result. */
             status: components["schemas"]["ProviderTestStatus"];
         };
-        /** @description Whether the server can do its work. */
+        /** @description Whether the server is ready. */
         Ready: {
             /** @description `ready`, or what is missing. */
             status: string;
         };
-        /** @description A run, or all runs of a session, carried out once more with the recorded answers of the model. */
+        /** @description A replay of a run, or of all runs of a session, with the recorded model responses. */
         Replay: components["schemas"]["ReplayOutcome"] & {
             endedAt?: components["schemas"]["Timestamp"] | null;
             /** @description Its name. */
             replayId: components["schemas"]["ReplayId"];
             runId?: components["schemas"]["RunId"] | null;
-            /** @description Each run by itself, if all are replayed. */
+            /** @description One report per run, if the whole session is replayed. */
             runs?: components["schemas"]["ReplayedRun"][];
-            /** @description What is replayed. */
+            /** @description The replayed session. */
             sessionId: components["schemas"]["SessionId"];
             /** @description When it began. */
             startedAt: components["schemas"]["Timestamp"];
-            /** @description How far it is. */
+            /** @description Its status. */
             status: components["schemas"]["ReplayStatus"];
         };
-        /** @description How many were compared, and how many of them were equal. */
+        /** @description The number of compared items, and how many were equal. */
         ReplayCount: {
             /**
              * Format: int64
-             * @description How many there are on either side.
+             * @description The number of items on either side.
              */
             compared: number;
             /**
              * Format: int64
-             * @description How many are the same on both.
+             * @description The number of equal items.
              */
             equal: number;
         };
-        /** @description Something that was different without leading anywhere else. */
+        /** @description A difference that did not end the replay. */
         ReplayDifference: {
             conversationId?: components["schemas"]["ConversationId"] | null;
             /** @description What is different. */
@@ -1549,27 +1546,27 @@ export interface components {
             /** @description For people. */
             message: string;
             runId?: components["schemas"]["RunId"] | null;
-            /** @description Pairs it with the tool's call. */
+            /** @description Matches it with the tool call. */
             toolUseId?: string | null;
         };
-        /** @description Where a replay first was not as recorded. */
+        /** @description The first divergence of a replay. */
         ReplayDivergence: {
             conversationId?: components["schemas"]["ConversationId"] | null;
-            /** @description What is different, as a unified diff of what was recorded and what was replayed. */
+            /** @description The difference, as a unified diff of the recording and the replay. */
             diff?: string | null;
             /**
              * Format: int64
-             * @description The recorded call to the model, from 1.
+             * @description The recorded model call, from 1.
              */
             index?: number | null;
-            /** @description In what way. */
+            /** @description The kind of divergence. */
             kind: components["schemas"]["ReplayDivergenceKind"];
             /** @description For people. */
             message: string;
             runId?: components["schemas"]["RunId"] | null;
         };
         /**
-         * @description In what way a replay was not as recorded.
+         * @description The kind of a divergence.
          * @enum {string}
          */
         ReplayDivergenceKind: "request" | "extra_call" | "missing_call" | "egress" | "approval" | "outcome" | "event" | "files";
@@ -1577,29 +1574,29 @@ export interface components {
         ReplayFiles: {
             /**
              * Format: int64
-             * @description How many there are on either side.
+             * @description The number of items on either side.
              */
             compared: number;
             /** @description The paths of the others; at most 100. */
             different: string[];
             /**
              * Format: int64
-             * @description How many have the same content, kind and mode on both.
+             * @description The number of files with the same content, kind and mode.
              */
             equal: number;
         };
         /**
          * Format: uuid
-         * @description A run, or a whole session, carried out once more.
+         * @description A replay of a run or of a whole session.
          */
         ReplayId: string;
-        /** @description What a replay came to. */
+        /** @description The result of a replay. */
         ReplayOutcome: {
-            /** @description Calls to the model: how many were recorded, and how many were made again. */
+            /** @description Model calls: recorded and replayed. */
             calls: components["schemas"]["ReplayCount"];
-            /** @description What was different without leading anywhere else: what tools said. */
+            /** @description Differences that did not end the replay: tool output. */
             differences: components["schemas"]["ReplayDifference"][];
-            /** @description Whether anything was not as recorded; absent while it is not known. */
+            /** @description Whether anything differed from the recording; absent while unknown. */
             diverged?: boolean | null;
             error?: components["schemas"]["ReplayProblem"] | null;
             /** @description Entries of the log. */
@@ -1607,7 +1604,7 @@ export interface components {
             /** @description Files of the resulting tree. */
             files: components["schemas"]["ReplayFiles"];
             firstDivergence?: components["schemas"]["ReplayDivergence"] | null;
-            /** @description What a reader should know: that something could not be compared, and why. */
+            /** @description Remarks: what could not be compared, and why. */
             notes?: string[];
         };
         /** @description Part of a session's replays, newest first. */
@@ -1617,32 +1614,32 @@ export interface components {
             /** @description The part. */
             replays: components["schemas"]["Replay"][];
         };
-        /** @description Why a replay could not be carried out. */
+        /** @description Why a replay failed. */
         ReplayProblem: {
             /** @description A stable code; see `docs/errors/`. */
             code: components["schemas"]["ErrorCode"];
             /** @description What happened. */
             message: string;
         };
-        /** @description How a replay is begun. */
+        /** @description Options of a new replay. */
         ReplayStart: {
-            /** @description Answer when it is over, not when it has begun. */
+            /** @description Answer when it has ended, not when it has started. */
             wait?: boolean;
         };
         /**
-         * @description How far a replay is.
+         * @description The status of a replay.
          * @enum {string}
          */
         ReplayStatus: "running" | "done" | "failed";
-        /** @description One run of a session that is replayed whole. */
+        /** @description One run of a replayed session. */
         ReplayedRun: components["schemas"]["ReplayOutcome"] & {
             /** @description Which. */
             runId: components["schemas"]["RunId"];
-            /** @description How far it is. */
+            /** @description Its status. */
             status: components["schemas"]["ReplayStatus"];
         };
         /**
-         * @description What became of an approval.
+         * @description The resolution of an approval.
          * @enum {string}
          */
         Resolution: "allow" | "allow_always" | "deny" | "expired";
@@ -1652,21 +1649,21 @@ export interface components {
          */
         RuleScope: "exact" | "prefix" | "directory" | "tool";
         /**
-         * @description Where the next run begins when an earlier one left something that is in no version.
+         * @description Where the next run starts if an earlier one left uncommitted changes.
          * @enum {string}
          */
         RunFrom: "head" | "version";
         /**
          * Format: uuid
-         * @description One message carried out.
+         * @description A run.
          */
         RunId: string;
-        /** @description One message carried out, or to be. */
+        /** @description A run, ended, active or queued. */
         RunItem: {
             baseVersion?: components["schemas"]["Version"] | null;
             /** @description The message. */
             content: components["schemas"]["Content"];
-            /** @description When it was asked for. */
+            /** @description When it was requested. */
             createdAt: components["schemas"]["Timestamp"];
             endedAt?: components["schemas"]["Timestamp"] | null;
             error?: components["schemas"]["RunProblem"] | null;
@@ -1674,21 +1671,21 @@ export interface components {
             options: components["schemas"]["RunOptions"];
             /** @description Its name. */
             runId: components["schemas"]["RunId"];
-            /** @description The entry of the log that announced it. */
+            /** @description The log entry that announced it. */
             seq: components["schemas"]["Seq"];
-            /** @description Whose run. */
+            /** @description The session of the run. */
             sessionId: components["schemas"]["SessionId"];
             startedAt?: components["schemas"]["Timestamp"] | null;
-            /** @description Where it stands. */
+            /** @description Its status. */
             status: components["schemas"]["RunStatus"];
-            /** @description What was spent. */
+            /** @description The usage. */
             usage: components["schemas"]["Usage"];
             version?: components["schemas"]["Version"] | null;
         };
-        /** @description What a caller may set for one run or, as a default, for a session. */
+        /** @description Options of a run or, as defaults, of a session. */
         RunOptions: {
             budget?: components["schemas"]["Budget"] | null;
-            /** @description The model the agent is asked to use. */
+            /** @description The model that the agent should use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;
             timeBudget?: components["schemas"]["TimeBudget"] | null;
@@ -1701,12 +1698,12 @@ export interface components {
             /** @description The part. */
             runs: components["schemas"]["RunItem"][];
         };
-        /** @description Changes a message that waits. */
+        /** @description Changes a queued message. */
         RunPatch: {
             content?: components["schemas"]["Content"] | null;
             /**
              * Format: int32
-             * @description Its new place among those that wait, from 1, if that changes; one past the end means the last.
+             * @description Its new position in the queue, from 1, if it changes; a position past the end means the last.
              */
             position?: number | null;
         };
@@ -1718,17 +1715,17 @@ export interface components {
             message: string;
         };
         /**
-         * @description Where a run stands. Stored with the run's record, and always changed together with the event that says so.
+         * @description The status of a run. Stored with the run's record, and always changed together with its event.
          * @enum {string}
          */
         RunStatus: "queued" | "running" | "completed" | "failed" | "interrupted" | "steered";
-        /** @description A whole session, true at `lastSeq`: follow the events after it to stay up to date. */
+        /** @description A whole session as of `lastSeq`: follow the events after it to stay up to date. */
         RuntimeSessionData: components["schemas"]["SessionListItem"] & {
             /** @description The main conversation. */
             blocks: components["schemas"]["Block"][];
             /** @description With `limit`: there are older blocks of the main conversation. Pass it as `before` to the list of messages. */
             previousCursor?: string | null;
-            /** @description Runs that wait, the next one first. */
+            /** @description Queued runs, the next one first. */
             queue: components["schemas"]["RunId"][];
             /**
              * @description They are held, because a person stopped the run before them: a new message or `PATCH` with `queueHeld: false`
@@ -1742,17 +1739,17 @@ export interface components {
             /** @description Files of its workspace as last seen; empty with `limit`. Never their content. */
             workspaceFiles: components["schemas"]["WorkspaceFile"][];
         };
-        /** @description One sandbox of one start; a restart makes a new one. */
+        /** @description A sandbox from one start; a restart creates a new one. */
         SandboxId: string;
         /** @description A session's sandbox, for people. */
         SandboxItem: {
-            /** @description The isolation it really got. */
+            /** @description Its actual isolation. */
             isolation?: unknown;
-            /** @description What it may use. */
+            /** @description Its limits. */
             limits?: unknown;
-            /** @description What happened to it, newest last. */
+            /** @description Its history, newest last. */
             log: unknown[];
-            /** @description What it uses. */
+            /** @description Its current usage. */
             resources?: unknown;
             /** @description Whether the session is loaded, and its sandbox if it has one. */
             runtime: components["schemas"]["SessionRuntimeState"];
@@ -1766,11 +1763,11 @@ export interface components {
         };
         /** @description One sandbox. */
         SandboxState: {
-            /** @description The isolation it really got. */
+            /** @description Its actual isolation. */
             isolation?: unknown;
             /**
              * Format: int64
-             * @description When it last answered, in milliseconds since 1970.
+             * @description When it last responded, in milliseconds since 1970.
              */
             lastHealthCheck: number;
             /**
@@ -1780,47 +1777,47 @@ export interface components {
             restartCount: number;
             /** @description Which one. */
             sandboxId: components["schemas"]["SandboxId"];
-            /** @description Its condition. */
+            /** @description Its status. */
             status: components["schemas"]["SandboxStatus"];
-            /** @description What is going on, for people. */
+            /** @description A status message. */
             statusMessage?: string | null;
         };
         /**
-         * @description Condition of a sandbox.
+         * @description The status of a sandbox.
          * @enum {string}
          */
         SandboxStatus: "starting" | "ready" | "unhealthy" | "terminated";
         /**
          * Format: int64
-         * @description A place in a session's log. The first event is 1; 0 is before it.
+         * @description A position in a session's log. The first event is 1; 0 is before it.
          */
         Seq: number;
-        /** @description What of a session's own data changed. */
+        /** @description Changes of a session's own data. */
         SessionChanges: {
-            /** @description Its new metadata, whole. */
+            /** @description Its complete new metadata. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
             /** @description Its new name. */
             name?: string | null;
-            /** @description Its new options, whole. */
+            /** @description Its complete new options. */
             options?: unknown;
             /** @description Whether queued messages are held, as they are after a person stopped a run. The next run releases them. */
             queueHeld?: boolean | null;
         };
-        /** @description Makes a session. Everything has a default. */
+        /** @description Creates a session. All fields are optional. */
         SessionCreate: {
             agentProfileReference?: components["schemas"]["ProfileId"] | null;
             /**
-             * @description `true` (the default without `workspaceId`) gives the session a workspace of its own; `false` puts it into the
-             *     project's oldest one.
+             * @description `true` (the default without `workspaceId`) gives the session its own workspace; `false` uses the project's
+             *     oldest one.
              */
             createWorkspace?: boolean | null;
-            /** @description The client's own data, given back as it is. */
+            /** @description The client's own data, returned unchanged. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description A name for people. */
+            /** @description A display name. */
             name?: string | null;
             options?: components["schemas"]["SessionOptions"] | null;
             projectId?: components["schemas"]["ProjectId"] | null;
@@ -1829,58 +1826,58 @@ export interface components {
         };
         /** @description Ends a session. */
         SessionEnd: {
-            /** @description Why, for people; it is recorded. */
+            /** @description The reason; it is recorded. */
             reason?: string | null;
         };
-        /** @description Makes a session that goes on from a version of another. */
+        /** @description Forks a session from a version of another. */
         SessionFork: {
-            /** @description A name for people. */
+            /** @description A display name. */
             name?: string | null;
             profile?: components["schemas"]["ProfileId"] | null;
             type?: components["schemas"]["AgentType"] | null;
             version?: components["schemas"]["Version"] | null;
         };
-        /** @description A session that was forked. */
+        /** @description A fork. */
         SessionForked: components["schemas"]["SessionListItem"] & {
-            /** @description What of the version the new session does not have, for people. */
+            /** @description What the fork lacks, in words. */
             loss?: string[];
         };
         /**
          * Format: uuid
-         * @description One conversation with one agent. Immutable; UUIDv7, so that ids sort by creation.
+         * @description One conversation with one agent. Immutable; UUIDv7, so that IDs sort by creation.
          */
         SessionId: string;
-        /** @description Makes a session out of an agent's transcript. */
+        /** @description Creates a session from an agent's transcript. */
         SessionImport: {
             agentProfileReference?: components["schemas"]["ProfileId"] | null;
-            /** @description The client's own data, given back as it is. */
+            /** @description The client's own data, returned unchanged. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description A name for people. */
+            /** @description A display name. */
             name?: string | null;
             projectId?: components["schemas"]["ProjectId"] | null;
             /** @description Its subagents' transcripts. */
             subagents?: components["schemas"]["ImportedThread"][];
             /** @description The main transcript, as the agent wrote it. */
             transcript: string;
-            /** @description The agent that wrote the transcript, and will go on. */
+            /** @description The agent that wrote the transcript and continues it. */
             type: components["schemas"]["AgentType"];
         };
-        /** @description A session as it is listed. Its state is derived at the moment of asking; none is stored. */
+        /** @description A session in a list. Its state is derived at the time of the request; none is stored. */
         SessionListItem: {
             activeRunId?: components["schemas"]["RunId"] | null;
-            /** @description What the agent is given. */
+            /** @description Its profile. */
             agentProfileReference: components["schemas"]["ProfileId"];
             /**
              * Format: int64
-             * @description When it was made, in milliseconds since 1970.
+             * @description When it was created, in milliseconds since 1970.
              */
             createdAt: number;
             forkedFrom?: components["schemas"]["ForkedFrom"] | null;
             /**
              * Format: int64
-             * @description When something last happened in it, in milliseconds since 1970.
+             * @description The time of its last activity, in milliseconds since 1970.
              */
             lastActivity: number;
             lastRunStatus?: components["schemas"]["RunStatus"] | null;
@@ -1890,32 +1887,32 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description A name for people. */
+            /** @description A display name. */
             name?: string | null;
             /** @description Defaults for its runs. */
             options: unknown;
             /** @description The project it belongs to. */
             projectId: components["schemas"]["ProjectId"];
-            /** @description Whether it is in memory, and its sandbox. */
+            /** @description Whether it is loaded, and its sandbox. */
             runtime: components["schemas"]["SessionRuntimeState"];
-            /** @description Its name for ever. */
+            /** @description Its permanent ID. */
             sessionId: components["schemas"]["SessionId"];
-            /** @description The agent it talks to. */
+            /** @description Its agent. */
             type: components["schemas"]["AgentType"];
             /** @description Its latest version. */
             version: components["schemas"]["Version"];
-            /** @description The workspace it works in. */
+            /** @description Its workspace. */
             workspaceId: components["schemas"]["WorkspaceId"];
         };
         /**
-         * @description What happened to a session, as far as a list shows it.
+         * @description A change of a session in the list.
          * @enum {string}
          */
         SessionNews: "created" | "changed" | "erased" | "missed";
         /** @description Defaults for the runs of a session. */
         SessionOptions: {
             budget?: components["schemas"]["Budget"] | null;
-            /** @description The model the agent is asked to use. */
+            /** @description The model that the agent should use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;
             timeBudget?: components["schemas"]["TimeBudget"] | null;
@@ -1927,32 +1924,32 @@ export interface components {
             /** @description The part. */
             sessions: components["schemas"]["SessionListItem"][];
         };
-        /** @description Changes a session's own data. What is absent stays. */
+        /** @description Changes a session's own data. Absent fields stay unchanged. */
         SessionPatch: {
-            /** @description Its new metadata, whole. */
+            /** @description Its complete new metadata. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
             /** @description Its new name. */
             name?: string | null;
             options?: components["schemas"]["SessionOptions"] | null;
-            /** @description `false` lets queued messages go on that a stop holds; `true` holds them. */
+            /** @description `false` resumes queued messages that a stop holds; `true` holds them. */
             queueHeld?: boolean | null;
         };
-        /** @description Makes an older version the latest once more. */
+        /** @description Restores an older version. */
         SessionRestore: {
             /** @description Which one. */
             version: components["schemas"]["Version"];
         };
-        /** @description Whether a session is in memory, and what its sandbox does. */
+        /** @description Whether a session is loaded, and the state of its sandbox. */
         SessionRuntimeState: {
             /** @description The session is loaded on some node. */
             isLoaded: boolean;
             sandbox?: components["schemas"]["SandboxState"] | null;
         };
         /**
-         * @description What a line of `GET /api/events` says: something about the list of sessions is new. It has no number; whoever was
-         *     away lists the sessions again.
+         * @description A line of `GET /api/events`: a change in the list of sessions. It has no number; after a disconnect, list the
+         *     sessions again.
          */
         SessionsChanged: {
             /** @description What happened. */
@@ -1962,9 +1959,9 @@ export interface components {
             /** @description Always `sessions_changed`. */
             type: string;
         };
-        /** @description Signs a browser in with a token that its user has. */
+        /** @description Signs a browser in with the user's token. */
         SignIn: {
-            /** @description The token. The browser keeps a cookie instead, which may do as much and ends after 30 days or with the token. */
+            /** @description The token. The browser gets a cookie with the same permissions, which expires after 30 days or with the token. */
             token: string;
         };
         /** @description Signs a browser in, once. */
@@ -1974,7 +1971,7 @@ export interface components {
             /** @description Path and query to open on this server. */
             path: string;
         };
-        /** @description Something an agent can look up how to do. */
+        /** @description A skill: instructions that an agent looks up when it needs them. */
         Skill: {
             /** @description When to use it. */
             description?: string;
@@ -1989,7 +1986,7 @@ export interface components {
             /** @description Files beside it. */
             supportingFiles?: components["schemas"]["WorkspaceTemplateFile"][];
         };
-        /** @description Something that could not be kept. */
+        /** @description A file that could not be saved. */
         SkippedFile: {
             /** @description Relative to the workspace; or absolute in the sandbox, if it is not in the workspace. */
             path: string;
@@ -1999,7 +1996,7 @@ export interface components {
              */
             why: string;
         };
-        /** @description A field that was cut, and where the whole of it is. */
+        /** @description A long field that is stored as a blob. */
         Spilled: {
             /** @description The blob that holds it. */
             blob: components["schemas"]["BlobHash"];
@@ -2007,7 +2004,7 @@ export interface components {
             pointer: string;
             /**
              * Format: int64
-             * @description Bytes of the whole text.
+             * @description The size of the full text in bytes.
              */
             sizeBytes: number;
         };
@@ -2016,15 +2013,15 @@ export interface components {
          * @enum {string}
          */
         StepStatus: "success" | "failed" | "skipped";
-        /** @description An agent that another may call. */
+        /** @description An agent that another one can call. */
         Subagent: {
             /** @description When to call it. */
             description?: string;
-            /** @description Which model it uses. */
+            /** @description Its model. */
             model?: string | null;
             /** @description Its name. */
             name: string;
-            /** @description What it is told. */
+            /** @description Its prompt. */
             prompt?: string;
             /** @description Tools it may use; all if absent. */
             tools?: string[] | null;
@@ -2037,30 +2034,30 @@ export interface components {
             name?: string | null;
             /** @description The thread that called it. */
             parent: components["schemas"]["ConversationId"];
-            /** @description The agent's own name for it. */
+            /** @description The agent's own ID for it. */
             subagentId: string;
-            /** @description The tool call that made it. */
+            /** @description The tool call that started it. */
             toolUseId?: string | null;
         };
         /** @description A subagent's conversation. */
         SubagentThread: {
             /** @description Its blocks. */
             blocks: components["schemas"]["Block"][];
-            /** @description Its conversation's name. */
+            /** @description The ID of its conversation. */
             id: components["schemas"]["ConversationId"];
             /** @description With `include=rawTranscript`: the agent's own transcript of it, where the agent keeps one. */
             rawTranscript?: string | null;
         };
         /**
-         * @description What kind of thing the system says.
+         * @description The kind of a system message.
          * @enum {string}
          */
         SystemSubtype: "session_start" | "session_end" | "error" | "status" | "hook_response" | "auth_status";
-        /** @description How long a run may take. */
+        /** @description The time budget of a run. */
         TimeBudget: {
             /**
              * Format: int64
-             * @description After this many seconds the run is ended.
+             * @description After this many seconds the run is stopped.
              */
             hardSeconds: number;
             /**
@@ -2071,41 +2068,41 @@ export interface components {
         };
         /** Format: date-time */
         Timestamp: string;
-        /** @description Makes a token. */
+        /** @description Creates a token. */
         TokenCreate: {
             expiresAt?: components["schemas"]["Timestamp"] | null;
-            /** @description A name for people. */
+            /** @description A display name. */
             name: string;
-            /** @description Whose it is: the messages of all tokens of one owner are counted together. The token stands for itself if absent. */
+            /** @description Its owner: messages of all tokens of one owner are counted together. If absent, the token is counted on its own. */
             owner?: string | null;
-            /** @description How many messages its owner may send: `unpaid`, `paid` or `unlimited`; what its scope is given if absent. */
+            /** @description Its plan: `unpaid`, `paid` or `unlimited`; the default of its scope if absent. */
             plan?: string | null;
-            /** @description What it may do: `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`. */
+            /** @description Its permissions: `admin`, `admin:ro`, `project:<id>` or `project:<id>:ro`. */
             scope: string;
         };
-        /** @description A new token with its secret, which is shown this once. */
+        /** @description A new token with its secret, which is shown only once. */
         TokenCreated: components["schemas"]["TokenItem"] & {
-            /** @description Goes into `Authorization: Bearer …`. It is not kept here and cannot be shown again. */
+            /** @description For `Authorization: Bearer …`. It is not stored and cannot be shown again. */
             secret: string;
         };
         /**
          * Format: uuid
-         * @description The public name of a token; says nothing about its secret.
+         * @description The public ID of a token; reveals nothing about its secret.
          */
         TokenId: string;
         /** @description A token, without its secret. */
         TokenItem: {
-            /** @description When it was made. */
+            /** @description When it was created. */
             createdAt: components["schemas"]["Timestamp"];
             expiresAt?: components["schemas"]["Timestamp"] | null;
-            /** @description A name for people. */
+            /** @description A display name. */
             name: string;
-            /** @description Whose it is, if that was said. */
+            /** @description Its owner, if set. */
             owner?: string | null;
             parent?: components["schemas"]["TokenId"] | null;
-            /** @description How many messages its owner may send, if that was said. */
+            /** @description Its plan, if set. */
             plan?: string | null;
-            /** @description What it may do. */
+            /** @description Its permissions. */
             scope: string;
             /** @description Its public name. */
             tokenId: components["schemas"]["TokenId"];
@@ -2124,10 +2121,10 @@ export interface components {
         TranscriptLength: {
             /**
              * Format: int64
-             * @description Its length.
+             * @description Its size in bytes.
              */
             bytes: number;
-            /** @description `main`, or the agent's own name for it. */
+            /** @description `main`, or the agent's own ID for it. */
             thread: string;
         };
         /**
@@ -2135,7 +2132,7 @@ export interface components {
          * @enum {string}
          */
         TreeChange: "added" | "removed" | "changed";
-        /** @description Something in a directory of a version. */
+        /** @description An entry of a version's directory. */
         TreeEntry: {
             hash?: components["schemas"]["BlobHash"] | null;
             /** @description `file`, `directory` or `symlink`. */
@@ -2145,37 +2142,37 @@ export interface components {
              * @description Permission bits.
              */
             mode: number;
-            /** @description When it was last changed. */
+            /** @description When it was last modified. */
             modifiedAt: components["schemas"]["Timestamp"];
             /** @description Its name. */
             name: string;
-            /** @description Where it is, to ask for it. */
+            /** @description The path, for requests. */
             path: string;
             /**
              * Format: int64
-             * @description Its length.
+             * @description Its size in bytes.
              */
             sizeBytes: number;
-            /** @description Where a link points to. */
+            /** @description The target of a link. */
             target?: string | null;
         };
         /** @description A directory of a version. */
         TreeListing: {
-            /** @description What is in it, by name. */
+            /** @description Its entries, by name. */
             entries: components["schemas"]["TreeEntry"][];
             /** @description The directory. */
             path: string;
         };
-        /** @description Files that were uploaded. */
+        /** @description The uploaded files. */
         Uploaded: {
-            /** @description In the order in which they came. */
+            /** @description In the order of the upload. */
             files: components["schemas"]["FileItem"][];
         };
         /** @description Tokens and money of one model call, one run or one session. */
         Usage: {
             /**
              * Format: int64
-             * @description Input tokens that a provider's cache answered.
+             * @description Input tokens read from a provider's cache.
              * @default 0
              */
             cacheReadTokens: number;
@@ -2193,13 +2190,13 @@ export interface components {
             costUSD: number;
             /**
              * Format: int64
-             * @description Estimated tokens of calls whose provider did not report all that they used. Part of the total and of no other field.
+             * @description Estimated tokens of calls whose provider did not report everything. Part of the total and of no other field.
              * @default 0
              */
             estimatedTokens: number;
             /**
              * Format: int64
-             * @description Tokens read by the model, without those that came from a cache.
+             * @description Input tokens, without cached ones.
              * @default 0
              */
             inputTokens: number;
@@ -2210,13 +2207,13 @@ export interface components {
             model: string | null;
             /**
              * Format: int64
-             * @description Tokens written by the model.
+             * @description Output tokens.
              * @default 0
              */
             outputTokens: number;
             /**
              * Format: int64
-             * @description Output tokens spent on thinking, where the provider tells.
+             * @description Output tokens spent on thinking, if the provider reports them.
              * @default 0
              */
             thinkingTokens: number;
@@ -2227,14 +2224,14 @@ export interface components {
              */
             totalTokens: number;
         };
-        /** @description What was spent, group by group. */
+        /** @description Usage by group. */
         UsageReport: {
             /** @description The groups. */
             rows: components["schemas"]["UsageRow"][];
             /** @description All of them together. */
             total: components["schemas"]["Usage"];
         };
-        /** @description What one group spent. */
+        /** @description The usage of one group. */
         UsageRow: {
             /** @description The group's name. */
             group: string;
@@ -2243,22 +2240,22 @@ export interface components {
              * @description How many runs ended.
              */
             runs: number;
-            /** @description What they spent. */
+            /** @description Their usage. */
             usage: components["schemas"]["Usage"];
         };
         /**
          * Format: int64
-         * @description A version of a session. v0 is what it starts with.
+         * @description A version of a session. v0 is its initial state.
          */
         Version: number;
         /**
-         * @description Why a version was made.
+         * @description Why a version was created.
          * @enum {string}
          */
         VersionCause: "run" | "interrupt" | "recovered" | "idle" | "edited" | "template" | "manual" | "restore" | "import" | "fork";
-        /** @description Paths of the workspace that two versions do not have alike, or a part of them. */
+        /** @description Paths of the workspace that differ between two versions, or a part of them. */
         VersionChanges: {
-            /** @description Files, links, and directories that only one of them has; by path, a directory before what is in it. */
+            /** @description Files, links, and directories that only one of them has; by path, a directory before its content. */
             changes: components["schemas"]["PathChange"][];
             /** @description Before. */
             from: components["schemas"]["VersionPlace"];
@@ -2267,20 +2264,20 @@ export interface components {
             /** @description After. */
             to: components["schemas"]["VersionPlace"];
         };
-        /** @description One version, whole. */
+        /** @description One version in full. */
         VersionDetail: components["schemas"]["VersionItem"] & {
-            /** @description Paths that were there and are not in it: caches and dependencies. */
+            /** @description Excluded paths: caches and dependencies. */
             excluded: string[];
-            /** @description What is not in it because it could not be kept, at most 1,000 of them. */
+            /** @description Files that could not be saved, at most 1,000 of them. */
             skipped?: components["schemas"]["SkippedFile"][];
-            /** @description What the agent remembered. */
+            /** @description The agent's transcripts. */
             transcripts: components["schemas"]["TranscriptLength"][];
-            /** @description Files that changed every time they were read, at most 1,000 of them: they are in it as they were found. */
+            /** @description Files that kept changing while they were read, at most 1,000 of them; their last content is saved. */
             unstable?: string[];
         };
         /** @description How two versions differ. */
         VersionDiff: {
-            /** @description Blocks of the main conversation that are new. None if only some files were asked for, with `path` or `after`. */
+            /** @description New blocks of the main conversation. Empty if only some files were requested, with `path` or `after`. */
             blocks: components["schemas"]["Block"][];
             /** @description Files that differ, by path. */
             files: components["schemas"]["FileDiff"][];
@@ -2288,73 +2285,73 @@ export interface components {
             from: components["schemas"]["Version"];
             /** @description After. */
             to: components["schemas"]["Version"];
-            /** @description There are more files that differ. */
+            /** @description More files differ. */
             truncated?: boolean;
         };
-        /** @description What a session has now. */
+        /** @description The current state of a session. */
         VersionHead: {
-            /** @description There is more than that: a run failed, or files changed between runs. The next run commits it first. */
+            /** @description There are uncommitted changes: a run failed, or files changed between runs. The next run commits them first. */
             dirty: boolean;
             /** @description Its latest version. */
             version: components["schemas"]["Version"];
         };
-        /** @description A version as it is listed. */
+        /** @description A version in a list. */
         VersionItem: {
-            /** @description The one it was made from. */
+            /** @description Its base version. */
             base: components["schemas"]["Version"];
             /**
              * Format: int64
-             * @description How many blocks are new since its base.
+             * @description The number of new blocks since its base.
              */
             blocks: number;
-            /** @description Why it was made. */
+            /** @description Why it was created. */
             cause: components["schemas"]["VersionCause"];
             /**
              * Format: double
-             * @description The price of that.
+             * @description The cost.
              */
             costUSD: number;
-            /** @description When it was made. */
+            /** @description When it was created. */
             createdAt: components["schemas"]["Timestamp"];
-            /** @description Its files and transcripts are not kept any more. */
+            /** @description Its files and transcripts have been deleted. */
             expired?: boolean;
-            /** @description What happened to files since its base. */
+            /** @description File changes since its base. */
             files: components["schemas"]["FileCounts"];
-            /** @description A name for people; keeps it for ever. */
+            /** @description A name; labelled versions are kept forever. */
             label?: string | null;
             restored?: components["schemas"]["Version"] | null;
             runId?: components["schemas"]["RunId"] | null;
-            /** @description The last entry of the log that belongs to it. */
+            /** @description Its last log entry. */
             seq: components["schemas"]["Seq"];
-            /** @description Another session worked in the same workspace meanwhile. */
+            /** @description Another session worked in the same workspace at the same time. */
             shared?: boolean;
             /**
              * Format: int64
              * @description Bytes of all its files.
              */
             sizeBytes: number;
-            /** @description What the session had spent until then. */
+            /** @description The session's usage up to then. */
             usage: components["schemas"]["Usage"];
             /** @description Its number. */
             version: components["schemas"]["Version"];
         };
-        /** @description Names a version. */
+        /** @description Labels a version. */
         VersionLabel: {
-            /** @description Its name, of 1 to 100 characters; `null` takes it away. */
+            /** @description The label, 1 to 100 characters; `null` removes it. */
             label?: string | null;
         };
         /** @description Part of the list of versions, newest first. */
         VersionPage: {
-            /** @description What the session has now. */
+            /** @description The current state of the session. */
             head: components["schemas"]["VersionHead"];
             /** @description Pass it as `cursor` for the next part; absent at the end. */
             nextCursor?: string | null;
             /** @description The part. */
             versions: components["schemas"]["VersionItem"][];
         };
-        /** @description Where a version is. It may be of the session that another was forked from. */
+        /** @description A reference to a version, possibly of the session that this one was forked from. */
         VersionPlace: {
-            /** @description Why it was made. */
+            /** @description Why it was created. */
             cause: components["schemas"]["VersionCause"];
             /** @description Whose. */
             sessionId: components["schemas"]["SessionId"];
@@ -2362,38 +2359,38 @@ export interface components {
             version: components["schemas"]["Version"];
         };
         /**
-         * @description What to do with a message that arrives while a run is going on.
+         * @description What to do with a message that arrives while a run is in progress.
          * @enum {string}
          */
         WhenBusy: "queue" | "steer" | "reject";
-        /** @description Who the server takes the caller for. */
+        /** @description The signed-in caller. */
         WhoAmI: {
-            /** @description For browsers: the value of `X-Warren-CSRF` that calls which change something need. */
+            /** @description For browsers: the value of `X-Warren-CSRF` for requests that change something. */
             csrf?: string | null;
-            /** @description Its name for people. */
+            /** @description Its display name. */
             name: string;
-            /** @description What it may do. */
+            /** @description Its permissions. */
             scope: string;
-            /** @description The token the caller showed, or the one behind the browser's cookie. */
+            /** @description The caller's token, or the one behind the browser's cookie. */
             tokenId: components["schemas"]["TokenId"];
         };
         /** @description A file of a workspace. */
         WorkspaceFile: {
             hash?: components["schemas"]["BlobHash"] | null;
-            /** @description `file`, `directory`, `symlink` or, for pipes and the like, `other`. */
+            /** @description `file`, `directory`, `symlink` or, for pipes and similar, `other`. */
             kind: string;
             /**
              * Format: int32
              * @description Permission bits.
              */
             mode: number;
-            /** @description When it was last changed. */
+            /** @description When it was last modified. */
             modifiedAt: components["schemas"]["Timestamp"];
             /** @description Relative to the workspace. */
             path: string;
             /**
              * Format: int64
-             * @description Its length.
+             * @description Its size in bytes.
              */
             sizeBytes: number;
         };
