@@ -82,7 +82,9 @@ fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
     };
     let kind = match refusal.kind {
         RefusalKind::NoSuchRoute => "not_found_error",
-        RefusalKind::NoRun | RefusalKind::NotGranted | RefusalKind::ModelNotAllowed => "permission_error",
+        RefusalKind::NoRun | RefusalKind::NotGranted | RefusalKind::ModelNotAllowed | RefusalKind::NoKey => {
+            "permission_error"
+        }
         RefusalKind::Invalid | RefusalKind::BrokenOff => "invalid_request_error",
         RefusalKind::TooLarge => "request_too_large",
         RefusalKind::Slow | RefusalKind::TimedOut => "timeout_error",

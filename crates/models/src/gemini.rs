@@ -74,9 +74,10 @@ impl Wire for GenerateContent {
         let status = refusal.kind.status();
         let name = match refusal.kind {
             RefusalKind::NoSuchRoute => "NOT_FOUND",
-            RefusalKind::NoRun | RefusalKind::NotGranted | RefusalKind::ModelNotAllowed => {
-                "PERMISSION_DENIED"
-            }
+            RefusalKind::NoRun
+            | RefusalKind::NotGranted
+            | RefusalKind::ModelNotAllowed
+            | RefusalKind::NoKey => "PERMISSION_DENIED",
             RefusalKind::Invalid | RefusalKind::BrokenOff | RefusalKind::TooLarge => "INVALID_ARGUMENT",
             RefusalKind::Slow => "DEADLINE_EXCEEDED",
             // Not `RESOURCE_EXHAUSTED`: agents take that for a quota that fills up again, and wait for it.

@@ -63,6 +63,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
         RefusalKind::NoRun => ("permission_error", "no_active_run"),
         RefusalKind::NotGranted => ("permission_error", "not_granted"),
         RefusalKind::ModelNotAllowed => ("permission_error", "model_not_allowed"),
+        RefusalKind::NoKey => ("permission_error", "provider_without_key"),
         RefusalKind::Invalid | RefusalKind::BrokenOff => ("invalid_request_error", "invalid_request"),
         RefusalKind::TooLarge => ("invalid_request_error", "request_too_large"),
         RefusalKind::Slow | RefusalKind::TimedOut => ("server_error", "timeout"),

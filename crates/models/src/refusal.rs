@@ -23,6 +23,8 @@ pub enum RefusalKind {
     NotGranted,
     /// The request names a model that is not on the list.
     ModelNotAllowed,
+    /// Somebody chose a model whose provider has no key.
+    NoKey,
     /// The request is not what the format says.
     Invalid,
     /// The sandbox left before its request was whole, so nobody reads this.
@@ -66,6 +68,7 @@ impl RefusalKind {
             // Not 404: agents take that for a model that is gone, and hide the message that says which option allows it.
             RefusalKind::NotGranted
             | RefusalKind::ModelNotAllowed
+            | RefusalKind::NoKey
             | RefusalKind::Invalid
             | RefusalKind::BrokenOff => StatusCode::BAD_REQUEST,
             RefusalKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,

@@ -13,7 +13,7 @@ use warren_testkit::{Setup, TestClient, TestEvent, TestServer};
 use super::{
     real::{answer, pending},
     replay::{assert_same, replay},
-    sandbox::demo_upstream,
+    sandbox::{demo_upstream, with_keys},
     versions::of,
 };
 
@@ -129,7 +129,7 @@ async fn conversation_three_times_as_long_as_the_window_goes_on_remembers_and_re
 
 #[tokio::test]
 async fn models_of_openai_and_gemini_use_tools_go_on_and_replay_the_same() {
-    let server = TestServer::start().await;
+    let server = with_keys(Setup::new(), "a-key").await.start().await;
     let client = server.admin();
     for model in ["gpt-5.5", "gemini-2.5-pro"] {
         let made = client.post("/api/sessions", &json!({"options": {"model": model}})).await;
@@ -145,7 +145,7 @@ async fn models_of_openai_and_gemini_use_tools_go_on_and_replay_the_same() {
         }
         let events = client.run(session, "what did I say?").await;
         assert!(said(&events).contains("I like teal"), "{model}: {}", said(&events));
-        // The request's own path tells the API; the demo model answers under its own name in each.
+        // The request's own path tells the API.
         let calls = events.iter().find(|event| event.kind() == "model_called").expect("a call");
         let hash = calls.json["recording"].as_str().expect("a recording");
         let recording = client.get(&of(session, &format!("blobs/{hash}"))).await.expect(StatusCode::OK);

@@ -119,3 +119,44 @@ fn addresses_and_keys_that_cannot_be_right_are_refused_at_the_start() {
     assert!(setup("https://host", "").starts_with("the key for `host` is empty"));
     assert!(setup("https://host", "two\nlines").starts_with("the key for `host` is empty or has characters"));
 }
+
+#[tokio::test]
+async fn model_that_somebody_chose_is_refused_without_a_key_and_the_demo_model_does_not_answer() {
+    let message = |model: &str| {
+        let hint = "hint: store one in the page under Settings or with `warren keys set anthropic`, or choose a model from `warren models`";
+        format!("the model `{model}` cannot answer: there is no key for Anthropic\\n{hint}")
+    };
+    // Chosen under the name that is asked for, with its provider's name before it, and by an alias.
+    for (bench, model) in [
+        (Bench::with_demo().told_to_use("claude-opus-4-5"), "claude-opus-4-5"),
+        (Bench::with_demo().told_to_use("anthropic/claude-opus-4-5"), "anthropic/claude-opus-4-5"),
+        (Bench::with_demo().choosing("opus"), "opus"),
+    ] {
+        let mut bench = bench;
+        let answer = bench.connect().await.post("/v1/messages", request()).await;
+        assert_eq!((answer.status, answer.body), (400, error("permission_error", &message(model))));
+        let ended = bench.ended().await;
+        assert_eq!((ended.refusal, ended.called.status), (Some(RefusalKind::NoKey), 400));
+        assert_eq!((ended.called.usage.total_tokens, ended.called.attempt), (0, 1));
+    }
+}
+
+#[tokio::test]
+async fn demo_model_answers_where_nobody_chose_a_model_and_by_its_name_even_beside_a_key() {
+    let by_name = request().replace("claude-opus-4-5", "warren-demo-1");
+    let provider = Provider::start().await;
+    for (bench, body) in [
+        (Bench::with_demo(), request().to_owned()),
+        // What an agent asks for by itself, beside the model that somebody chose for something else.
+        (Bench::with_demo().told_to_use("claude-haiku-4-5"), request().to_owned()),
+        (Bench::with_demo().told_to_use("warren-demo-1").choosing("warren-demo-1"), by_name.clone()),
+        (Bench::with_demo().choosing("warren-demo-1"), request().to_owned()),
+        (Bench::with_provider(&provider).choosing("warren-demo-1"), by_name),
+    ] {
+        let mut bench = bench;
+        assert_eq!(bench.connect().await.post("/v1/messages", body).await.status, 200);
+        let ended = bench.ended().await;
+        assert_eq!((ended.refusal, ended.called.model.as_str()), (None, "warren-demo-1"));
+    }
+    assert!(provider.received_nothing().await);
+}

@@ -16,7 +16,7 @@ use crate::{
     api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
     places::Places,
     recorder::{RecordError, Recorder},
-    session::{Leave, Request, accepted, first_version, is_shared, latest_of_workspace},
+    session::{Leave, Request, accepted, check_model, first_version, is_shared, latest_of_workspace},
     spaces,
 };
 
@@ -142,6 +142,9 @@ impl SessionManager {
         let adapter = find_adapter(&new.agent_type)?;
         let new = NewSession { agent_type: adapter.agent_type(), ..new };
         accepted(&new.agent_type, new.options.permission_mode.unwrap_or_default(), None)?;
+        if forked_from.is_none() {
+            check_model(&self.shared, &new.agent_type, new.options.model.as_deref()).await?;
+        }
         let env = &self.shared.parts.env;
         let session = env.session_id();
         let workspace = self.workspace_for(session, &new).await?;

@@ -210,6 +210,7 @@ impl SessionTask {
             return Err(Failure::Refused(SessionError::Draining));
         }
         self.check_accepted(message.options.permission_mode, Some(&message.content))?;
+        self.check_model(&message.options).await?;
         self.check_log_room().await?;
         let run = self.shared.parts.env.run_id();
         let title = self.title_from(&message.content).await?;
@@ -303,7 +304,10 @@ impl SessionTask {
 
     async fn on_update(&mut self, changes: SessionChanges) -> Result<(), Failure> {
         let options = changes.options.clone().and_then(|it| serde_json::from_value::<RunOptions>(it).ok());
-        self.check_accepted(options.and_then(|options| options.permission_mode), None)?;
+        self.check_accepted(options.as_ref().and_then(|options| options.permission_mode), None)?;
+        if let Some(options) = options.filter(|options| options.model.is_some()) {
+            self.check_new_model(&options).await?;
+        }
         let now = self.shared.parts.env.now();
         let update = SessionUpdate {
             name: changes.name.clone(),
