@@ -91,9 +91,15 @@ fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
         RefusalKind::BudgetSpent | RefusalKind::NoPrice => "billing_error",
         RefusalKind::BudgetHeld => "rate_limit_error",
         RefusalKind::Overloaded => "overloaded_error",
-        RefusalKind::Unreachable => "api_error",
+        RefusalKind::Unreachable | RefusalKind::GivenUp => "api_error",
     };
-    (status, error_body(kind, &refusal.message))
+    match refusal.kind.reason() {
+        None => (status, error_body(kind, &refusal.message)),
+        Some(reason) => {
+            let error = json!({ "message": refusal.message, "reason": reason, "type": kind });
+            (status, json!({ "error": error, "type": "error" }).to_string().into())
+        }
+    }
 }
 
 /// The shape of every error of this API.

@@ -1,6 +1,6 @@
 //! The gateway itself: decides about a call, sends it on, and sees it through.
 
-mod key;
+mod answerer;
 
 use std::sync::Arc;
 
@@ -229,6 +229,7 @@ impl Gateway {
             // Dropping the call reports that the caller left; an answer nobody gets is not its end.
             Err(refusal) if refusal.kind == RefusalKind::BrokenOff => refused(format, &refusal),
             Err(refusal) => {
+                let refusal = answerer::given_up(refusal, format, call.attempt());
                 call.refused(refusal.kind);
                 call.watch(format, refused(format, &refusal))
             }
@@ -269,7 +270,7 @@ impl Gateway {
             false => self.upstream(format).await,
         };
         self.check_models(format, &upstream, caller, &inspected)?;
-        key::check(format, &upstream, caller, &inspected)?;
+        answerer::check_key(format, &upstream, caller, &inspected)?;
         check_granted(caller, &inspected.features)?;
         if upstream.is_demo() {
             // It answers under the name that was asked for, since agents insist on that.

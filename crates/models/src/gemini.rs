@@ -83,10 +83,17 @@ impl Wire for GenerateContent {
             // Not `RESOURCE_EXHAUSTED`: agents take that for a quota that fills up again, and wait for it.
             RefusalKind::BudgetSpent | RefusalKind::NoPrice => "FAILED_PRECONDITION",
             RefusalKind::BudgetHeld => "RESOURCE_EXHAUSTED",
-            RefusalKind::Overloaded | RefusalKind::Unreachable => "UNAVAILABLE",
+            RefusalKind::Overloaded | RefusalKind::Unreachable | RefusalKind::GivenUp => "UNAVAILABLE",
             RefusalKind::TimedOut => "DEADLINE_EXCEEDED",
         };
-        (status, error_body(status, name, &refusal.message))
+        match refusal.kind.reason() {
+            None => (status, error_body(status, name, &refusal.message)),
+            Some(reason) => {
+                let (code, message) = (status.as_u16(), &refusal.message);
+                let error = json!({ "code": code, "message": message, "reason": reason, "status": name });
+                (status, json!({ "error": error }).to_string().into())
+            }
+        }
     }
 
     fn tally(&self) -> Box<dyn Tally> {

@@ -71,7 +71,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
         RefusalKind::NoPrice => ("insufficient_quota", "model_without_price"),
         RefusalKind::BudgetHeld => ("rate_limit_error", "rate_limit_exceeded"),
         RefusalKind::Overloaded => ("server_error", "server_overloaded"),
-        RefusalKind::Unreachable => ("server_error", "provider_unreachable"),
+        RefusalKind::Unreachable | RefusalKind::GivenUp => ("server_error", "provider_unreachable"),
     };
     (refusal.kind.status(), error_body(kind, code, &refusal.message))
 }
