@@ -98,6 +98,37 @@ pub struct Budget {
     pub tokens: Option<u64>,
 }
 
+/// How much a model thinks before it answers. More takes longer and costs more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ReasoningEffort {
+    /// As little as it can.
+    Low,
+    /// Some.
+    Medium,
+    /// As much as it needs.
+    High,
+}
+
+impl ReasoningEffort {
+    /// The word by which agents and providers know it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReasoningEffort::Low => "low",
+            ReasoningEffort::Medium => "medium",
+            ReasoningEffort::High => "high",
+        }
+    }
+
+    /// Reads such a word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|effort| effort.as_str() == text)
+    }
+}
+
 /// What a caller may set for one run or, as a default, for a session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -115,6 +146,9 @@ pub struct RunOptions {
     /// What the whole session may spend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// How much the model thinks, for agents that can say so; the agent's own choice if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<ReasoningEffort>,
 }
 
 /// Everything a run needs to begin, kept while it is queued.

@@ -13,6 +13,9 @@ pub struct AgentItem {
     pub is_agent: bool,
     /// Whether it can be used now: it needs no program, or the program is installed.
     pub ready: bool,
+    /// Whether it can be told how much its model thinks: `options.effort` of a session.
+    #[serde(default)]
+    pub has_effort: bool,
     /// The version that is installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub installed_version: Option<String>,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use warren_domain::{Block, Content, RunFrom, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy};
+use warren_domain::{
+    Block, Content, ReasoningEffort, RunFrom, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy,
+};
 
 use crate::OnConflict;
 
@@ -21,6 +23,9 @@ pub struct MessageSend {
     /// The model for this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// How much the model thinks before it answers this message, for agents that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<ReasoningEffort>,
     /// How long this run may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<TimeBudget>,

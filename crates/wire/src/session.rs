@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use warren_domain::{
     AgentType, BlobHash, Block, Budget, ConversationId, ForkedFrom, PermissionMode, ProfileId, ProjectId,
-    RunId, RunStatus, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
+    ReasoningEffort, RunId, RunStatus, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version,
+    WorkspaceId,
 };
 
 /// Makes a session. Everything has a default.
@@ -91,6 +92,9 @@ pub struct SessionOptions {
     /// What the whole session may spend; a model call that could go beyond is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// How much the model thinks before it answers. For agents whose `hasEffort` says that they can say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<ReasoningEffort>,
 }
 
 /// Changes a session's own data. What is absent stays.

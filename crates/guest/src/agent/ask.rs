@@ -70,6 +70,7 @@ impl Agent {
             messages: thread.messages(),
             tools: role.schemas(),
             thinking,
+            effort: self.effort,
             has_thoughts: self.thinks.get(),
             max_output: self.windows.of(&role.model, request::max_output(&role.model)).max_output,
             is_cached: true,

@@ -168,6 +168,7 @@ impl Agent {
             messages: vec![json!({"role": "user", "content": content})],
             tools: Vec::new(),
             thinking: Thinking::Off,
+            effort: None,
             has_thoughts: false,
             max_output: MAX_SUMMARY.min(window.max_output),
             is_cached: false,

@@ -9,7 +9,9 @@ use std::{
 
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
-use warren_domain::{ConversationId, Conversations, ErrorCode, EventBody, SystemSubtype, Usage};
+use warren_domain::{
+    ConversationId, Conversations, ErrorCode, EventBody, ReasoningEffort, SystemSubtype, Usage,
+};
 
 use super::{
     api::{Client, ClientError, Endpoint},
@@ -42,6 +44,8 @@ pub(super) struct Agent {
     pub(super) shells: Shells,
     /// What all threads cost in this turn.
     pub(super) usage: RefCell<Usage>,
+    /// How much the model thinks, if somebody said so.
+    pub(super) effort: Option<ReasoningEffort>,
     /// The provider has not refused to let the model think.
     pub(super) thinks: Cell<bool>,
     model: String,
@@ -109,6 +113,7 @@ impl Agent {
             permits: options.permits,
             shells: Shells::default(),
             usage: RefCell::default(),
+            effort: options.effort,
             thinks: Cell::new(true),
             model: options.model,
             voice,

@@ -262,3 +262,25 @@ fn provider_that_the_host_has_given_up_is_not_asked_again() {
     let done = place.prompt(&model, "m", "hi").finish();
     assert_eq!((&done.end["message"], model.requests().len()), (&json!(MESSAGE), 1));
 }
+
+#[test]
+fn effort_goes_to_the_provider_in_the_words_of_each_model() {
+    for (model_name, thinking, output_config) in [
+        ("claude-sonnet-4-5", json!({"type": "enabled", "budget_tokens": 24_000}), Value::Null),
+        ("claude-opus-4-7", json!({"type": "adaptive", "display": "summarized"}), json!({"effort": "high"})),
+        // It does not think.
+        ("scripted-1", Value::Null, Value::Null),
+    ] {
+        let place = Place::new();
+        let model = Model::start([Step::to("hi", Answer::new("a").text("Hello"))]);
+        let mut run = place.start_as(&model, model_name, &["--effort", "high"]);
+        run.tell(&json!({"type": "prompt", "message": "m", "content": "hi"}));
+        assert_eq!(run.finish().end["summary"], "Hello");
+        let request = &model.requests()[0];
+        assert_eq!(
+            (&request["thinking"], &request["output_config"]),
+            (&thinking, &output_config),
+            "{model_name}"
+        );
+    }
+}

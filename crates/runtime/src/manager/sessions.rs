@@ -16,7 +16,9 @@ use crate::{
     api::{Force, NewSession, SessionError, SessionSummary, Sessions, StateFilter},
     places::Places,
     recorder::{RecordError, Recorder},
-    session::{Leave, Request, accepted, check_model, first_version, is_shared, latest_of_workspace},
+    session::{
+        Leave, Request, accepted, check_effort, check_model, first_version, is_shared, latest_of_workspace,
+    },
     spaces,
 };
 
@@ -143,6 +145,7 @@ impl SessionManager {
         let new = NewSession { agent_type: adapter.agent_type(), ..new };
         accepted(&new.agent_type, new.options.permission_mode.unwrap_or_default(), None)?;
         if forked_from.is_none() {
+            check_effort(&self.shared, &new.agent_type, new.options.effort)?;
             check_model(&self.shared, &new.agent_type, new.options.model.as_deref()).await?;
         }
         let env = &self.shared.parts.env;

@@ -210,7 +210,7 @@ impl SessionTask {
             return Err(Failure::Refused(SessionError::Draining));
         }
         self.check_accepted(message.options.permission_mode, Some(&message.content))?;
-        self.check_model(&message.options).await?;
+        self.check_answerable(&message.options).await?;
         self.check_log_room().await?;
         let run = self.shared.parts.env.run_id();
         let title = self.title_from(&message.content).await?;
@@ -305,8 +305,8 @@ impl SessionTask {
     async fn on_update(&mut self, changes: SessionChanges) -> Result<(), Failure> {
         let options = changes.options.clone().and_then(|it| serde_json::from_value::<RunOptions>(it).ok());
         self.check_accepted(options.as_ref().and_then(|options| options.permission_mode), None)?;
-        if let Some(options) = options.filter(|options| options.model.is_some()) {
-            self.check_new_model(&options).await?;
+        if let Some(options) = options {
+            self.check_new_options(&options).await?;
         }
         let now = self.shared.parts.env.now();
         let update = SessionUpdate {
@@ -480,6 +480,7 @@ pub(super) fn merged(session: &RunOptions, message: &RunOptions) -> RunOptions {
         model: message.model.clone().or_else(|| session.model.clone()),
         time_budget: message.time_budget.or(session.time_budget),
         permission_mode: message.permission_mode.or(session.permission_mode),
+        effort: message.effort.or(session.effort),
         // The session's own: a message cannot give itself more.
         budget: session.budget,
     }

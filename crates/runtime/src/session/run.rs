@@ -248,6 +248,7 @@ impl SessionTask {
             permission_mode: options.permission_mode.unwrap_or_default(),
             programs: &programs,
             model: options.model.as_deref(),
+            effort: options.effort,
             context_window: warren_models::context_window,
             profile: &profile,
             endpoints: &endpoints,

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::agent::request::{Request, Thinking};
+use crate::agent::request::{Request, Thinking, tokens};
 
 /// A request. The end of what stays the same is marked, so that the provider's cache serves it.
 pub(super) fn body(request: Request<'_>) -> Value {
-    let Request { model, system, mut messages, tools, thinking, has_thoughts, max_output, is_cached } =
+    let Request { model, system, mut messages, tools, thinking, effort, has_thoughts, max_output, is_cached } =
         request;
     messages.iter_mut().for_each(|message| strip(message, has_thoughts));
     messages.retain(|message| message["content"].as_array().is_some_and(|content| !content.is_empty()));
@@ -30,8 +30,17 @@ pub(super) fn body(request: Request<'_>) -> Value {
     if !tools.is_empty() {
         body["tools"] = Value::Array(tools);
     }
+    let thinking = match (thinking, effort) {
+        (Thinking::Budget(_), Some(effort)) => Thinking::Budget(tokens(effort)),
+        (thinking, _) => thinking,
+    };
     match thinking {
-        Thinking::Adaptive => body["thinking"] = json!({"type": "adaptive", "display": "summarized"}),
+        Thinking::Adaptive => {
+            body["thinking"] = json!({"type": "adaptive", "display": "summarized"});
+            if let Some(effort) = effort {
+                body["output_config"] = json!({"effort": effort.as_str()});
+            }
+        }
         // What is thought counts towards the answer.
         Thinking::Budget(tokens) if u64::from(tokens) < max_output => {
             body["thinking"] = json!({"type": "enabled", "budget_tokens": tokens});

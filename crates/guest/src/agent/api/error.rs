@@ -106,7 +106,9 @@ impl ApiError {
     pub(in crate::agent) fn is_about_thinking(&self) -> bool {
         let is_named = |message: &str| {
             let message = message.to_lowercase();
-            ["thinking", "reasoning", "encrypted content"].iter().any(|name| message.contains(name))
+            ["thinking", "reasoning", "effort", "output_config", "encrypted content"]
+                .iter()
+                .any(|name| message.contains(name))
         };
         matches!(self, Self::Status { status: 400, error, .. } if is_named(&error.message))
     }

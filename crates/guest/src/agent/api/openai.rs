@@ -22,6 +22,9 @@ pub(super) fn body(request: &Request<'_>) -> Value {
     }
     if request.thinking != Thinking::Off {
         body["reasoning"] = json!({"summary": "auto"});
+        if let Some(effort) = request.effort {
+            body["reasoning"]["effort"] = json!(effort.as_str());
+        }
         // Thoughts that nobody keeps at the provider come back to us, sealed.
         body["include"] = json!(["reasoning.encrypted_content"]);
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use warren_agents::{Adapter, TranscriptName};
+use warren_agents::{Adapter, HasEffort, TranscriptName};
 use warren_domain::{BlobHash, Event, ForkedFrom, RunOptions, Seq, SessionId, VersionCause, unspill};
 use warren_store::{SessionRecord, VersionRecord};
 
@@ -187,6 +187,10 @@ fn new_session(
     let mut loss = Vec::new();
     if adapter.agent_type() != source.agent_type {
         loss.push(forgotten(source, adapter));
+        if let Some(effort) = options.effort.take_if(|_| adapter.has_effort() == HasEffort::No) {
+            let (effort, agent) = (effort.as_str(), adapter.agent_type());
+            loss.push(format!("the reasoning effort `{effort}`: `{agent}` takes none"));
+        }
         loss.extend(options.model.take().map(|model| {
             let agent = adapter.agent_type();
             format!(

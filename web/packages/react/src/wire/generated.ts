@@ -6,6 +6,8 @@ export interface components {
     schemas: {
         /** @description An agent, or a program that can be one. */
         AgentItem: {
+            /** @description Whether it can be told how much its model thinks: `options.effort` of a session. */
+            hasEffort?: boolean;
             /** @description The version that is installed. */
             installedVersion?: string | null;
             /** @description Whether it can be the `type` of a session; what cannot is a program for the `command` of a profile. */
@@ -1140,6 +1142,7 @@ export interface components {
             baseVersion?: components["schemas"]["Version"] | null;
             /** @description Text, or parts. */
             content: components["schemas"]["Content"];
+            effort?: components["schemas"]["ReasoningEffort"] | null;
             from?: components["schemas"]["RunFrom"] | null;
             /** @description The same key gives the same run, for seven days; at most 255 bytes. */
             idempotencyKey?: string | null;
@@ -1495,6 +1498,11 @@ export interface components {
             /** @description `ready`, or what is missing. */
             status: string;
         };
+        /**
+         * @description How much a model thinks before it answers. More takes longer and costs more.
+         * @enum {string}
+         */
+        ReasoningEffort: "low" | "medium" | "high";
         /** @description A run, or all runs of a session, carried out once more with the recorded answers of the model. */
         Replay: components["schemas"]["ReplayOutcome"] & {
             endedAt?: components["schemas"]["Timestamp"] | null;
@@ -1670,6 +1678,7 @@ export interface components {
         /** @description What a caller may set for one run or, as a default, for a session. */
         RunOptions: {
             budget?: components["schemas"]["Budget"] | null;
+            effort?: components["schemas"]["ReasoningEffort"] | null;
             /** @description The model the agent is asked to use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;
@@ -1897,6 +1906,7 @@ export interface components {
         /** @description Defaults for the runs of a session. */
         SessionOptions: {
             budget?: components["schemas"]["Budget"] | null;
+            effort?: components["schemas"]["ReasoningEffort"] | null;
             /** @description The model the agent is asked to use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;

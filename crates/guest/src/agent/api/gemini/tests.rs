@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use warren_domain::ReasoningEffort;
 
 use super::{super::ApiEvent, Decoder, NO_SIGNATURE, body};
 use crate::agent::request::{Request, Thinking};
@@ -66,6 +67,7 @@ fn conversation_becomes_contents_and_results_name_their_tool() {
         messages,
         tools: vec![json!({"name": "read", "description": "Reads", "input_schema": {"type": "object"}})],
         thinking: Thinking::Adaptive,
+        effort: None,
         has_thoughts: true,
         max_output: 9,
         is_cached: true,
@@ -93,4 +95,27 @@ fn conversation_becomes_contents_and_results_name_their_tool() {
             ],
         })
     );
+}
+
+#[test]
+fn effort_is_a_level_or_a_number_of_tokens() {
+    let asked = |model, effort| {
+        let request = Request {
+            model,
+            system: "",
+            messages: Vec::new(),
+            tools: Vec::new(),
+            thinking: Thinking::Adaptive,
+            effort: Some(effort),
+            has_thoughts: true,
+            max_output: 1_000,
+            is_cached: false,
+        };
+        body(&request)["generationConfig"]["thinkingConfig"].clone()
+    };
+    let (low, medium) = (ReasoningEffort::Low, ReasoningEffort::Medium);
+    assert_eq!(asked("gemini-2.5-pro", medium), json!({"includeThoughts": true, "thinkingBudget": 8_000}));
+    assert_eq!(asked("gemini-3-pro-preview", low), json!({"includeThoughts": true, "thinkingLevel": "low"}));
+    assert_eq!(asked("gemini-3-pro-preview", medium), json!({"includeThoughts": true}));
+    assert_eq!(asked("gemini-3-flash", medium), json!({"includeThoughts": true, "thinkingLevel": "medium"}));
 }
