@@ -49,6 +49,9 @@ impl Adapter for Builtin {
         if request.permission_mode == PermissionMode::Ask {
             argv.extend(["--permission-mode".to_owned(), "ask".to_owned()]);
         }
+        if request.profile.provider_tools {
+            argv.extend(["--provider-tools".to_owned(), "granted".to_owned()]);
+        }
         if let Some(effort) = request.effort {
             argv.extend(["--effort".to_owned(), effort.as_str().to_owned()]);
         }

@@ -392,3 +392,13 @@ fn effort_is_an_argument() {
     let argv = Builtin.launch(&asked).expect("a launch").argv;
     assert_eq!(argv[argv.len() - 2..], ["--effort", "high"]);
 }
+
+#[test]
+fn granted_tools_of_providers_are_an_argument() {
+    let mut profile = AgentProfile::empty(ProfileId::from("p"));
+    let endpoints = [anthropic()];
+    let argv = |profile: &AgentProfile| Builtin.launch(&request(profile, &endpoints)).expect("a launch").argv;
+    assert!(!argv(&profile).contains(&"--provider-tools".to_owned()));
+    profile.provider_tools = true;
+    assert!(argv(&profile).ends_with(&["--provider-tools".to_owned(), "granted".to_owned()]));
+}

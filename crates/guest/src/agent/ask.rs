@@ -69,6 +69,7 @@ impl Agent {
             system: &role.system,
             messages: thread.messages(),
             tools: role.schemas(),
+            searches: false,
             thinking,
             effort: self.effort,
             has_thoughts: self.thinks.get(),

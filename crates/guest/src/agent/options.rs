@@ -20,6 +20,8 @@ pub(super) struct Options {
     pub(super) windows: Vec<(String, u64)>,
     /// Waits take so many times less than they should.
     pub(super) clock_speed: u32,
+    /// The run may use tools that providers run.
+    pub(super) provider_tools: bool,
     /// How much the model thinks, if somebody said so.
     pub(super) effort: Option<ReasoningEffort>,
     /// What it may do without asking a person.
@@ -66,6 +68,7 @@ struct Raw {
     windows: Vec<String>,
     permission_mode: Option<String>,
     effort: Option<String>,
+    provider_tools: Option<String>,
 }
 
 impl Options {
@@ -83,6 +86,7 @@ impl Options {
             max_turns: number("--max-turns", raw.max_turns)?,
             windows: raw.windows.into_iter().map(window).collect::<Result<_, _>>()?,
             clock_speed: number("--clock-speed", raw.clock_speed)?.unwrap_or(1),
+            provider_tools: raw.provider_tools.as_deref() == Some("granted"),
             effort: raw.effort.map(effort).transpose()?,
             permits: permits(raw.permission_mode)?,
             endpoints: endpoints()?,
@@ -109,6 +113,7 @@ impl Raw {
                 "--max-turns" => ("--max-turns", &mut raw.max_turns),
                 "--clock-speed" => ("--clock-speed", &mut raw.clock_speed),
                 "--effort" => ("--effort", &mut raw.effort),
+                "--provider-tools" => ("--provider-tools", &mut raw.provider_tools),
                 "--permission-mode" => ("--permission-mode", &mut raw.permission_mode),
                 _ => return Err(OptionsError::UnknownArgument(argument)),
             };

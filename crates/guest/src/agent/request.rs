@@ -14,6 +14,8 @@ pub(super) struct Request<'a> {
     /// In the shape of Anthropic's messages.
     pub(super) messages: Vec<Value>,
     pub(super) tools: Vec<Value>,
+    /// The provider may search the web for the answer.
+    pub(super) searches: bool,
     pub(super) thinking: Thinking,
     /// How much it thinks, if somebody said so.
     pub(super) effort: Option<ReasoningEffort>,

@@ -44,6 +44,8 @@ pub(super) struct Agent {
     pub(super) shells: Shells,
     /// What all threads cost in this turn.
     pub(super) usage: RefCell<Usage>,
+    /// The run may use tools that providers run.
+    pub(super) provider_tools: bool,
     /// How much the model thinks, if somebody said so.
     pub(super) effort: Option<ReasoningEffort>,
     /// The provider has not refused to let the model think.
@@ -113,6 +115,7 @@ impl Agent {
             permits: options.permits,
             shells: Shells::default(),
             usage: RefCell::default(),
+            provider_tools: options.provider_tools,
             effort: options.effort,
             thinks: Cell::new(true),
             model: options.model,
@@ -136,7 +139,7 @@ impl Agent {
         };
         self.take_up(&thread, prompt);
         self.name_unused(&thread);
-        let role = Role::main(&self.profile, &self.model);
+        let role = Role::main(&self.profile, &self.model, self.provider_tools);
         self.converse(&thread, &role).await
     }
 

@@ -4,10 +4,23 @@ use serde_json::{Value, json};
 
 use crate::agent::request::{Request, Thinking, tokens};
 
+/// How often the provider may search for one answer. Each search is charged for.
+const MAX_SEARCHES: u32 = 5;
+
 /// A request. The end of what stays the same is marked, so that the provider's cache serves it.
 pub(super) fn body(request: Request<'_>) -> Value {
-    let Request { model, system, mut messages, tools, thinking, effort, has_thoughts, max_output, is_cached } =
-        request;
+    let Request {
+        model,
+        system,
+        mut messages,
+        tools,
+        searches,
+        thinking,
+        effort,
+        has_thoughts,
+        max_output,
+        is_cached,
+    } = request;
     messages.iter_mut().for_each(|message| strip(message, has_thoughts));
     messages.retain(|message| message["content"].as_array().is_some_and(|content| !content.is_empty()));
     let mut system = json!({"type": "text", "text": system});
@@ -27,7 +40,10 @@ pub(super) fn body(request: Request<'_>) -> Value {
         "system": [system],
         "messages": messages,
     });
-    if !tools.is_empty() {
+    if searches {
+        body["tools"] =
+            json!([{"type": "web_search_20250305", "name": "web_search", "max_uses": MAX_SEARCHES}]);
+    } else if !tools.is_empty() {
         body["tools"] = Value::Array(tools);
     }
     let thinking = match (thinking, effort) {

@@ -35,7 +35,9 @@ pub(super) fn body(request: &Request<'_>) -> Value {
         "generationConfig": config,
         "systemInstruction": {"parts": [{"text": request.system}]},
     });
-    if !request.tools.is_empty() {
+    if request.searches {
+        body["tools"] = json!([{"googleSearch": {}}]);
+    } else if !request.tools.is_empty() {
         let declare = |tool: &Value| {
             json!({"name": tool["name"], "description": tool["description"],
                 "parametersJsonSchema": tool["input_schema"]})

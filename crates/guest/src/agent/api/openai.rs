@@ -17,7 +17,9 @@ pub(super) fn body(request: &Request<'_>) -> Value {
         "store": false,
         "stream": true,
     });
-    if !request.tools.is_empty() {
+    if request.searches {
+        body["tools"] = json!([{"type": "web_search"}]);
+    } else if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     if request.thinking != Thinking::Off {

@@ -96,6 +96,7 @@ fn conversation_becomes_items() {
         system: "Be kind.",
         messages,
         tools,
+        searches: false,
         thinking: Thinking::Adaptive,
         effort: None,
         has_thoughts: true,
@@ -131,6 +132,7 @@ fn effort_is_a_part_of_reasoning() {
             system: "",
             messages: Vec::new(),
             tools: Vec::new(),
+            searches: false,
             thinking: Thinking::Adaptive,
             effort,
             has_thoughts: true,
@@ -141,4 +143,21 @@ fn effort_is_a_part_of_reasoning() {
     };
     assert_eq!(asked(Some(ReasoningEffort::Low)), json!({"summary": "auto", "effort": "low"}));
     assert_eq!(asked(None), json!({"summary": "auto"}));
+}
+
+#[test]
+fn search_is_the_providers_own_tool() {
+    let request = Request {
+        model: "gpt-5.5",
+        system: "",
+        messages: Vec::new(),
+        tools: Vec::new(),
+        searches: true,
+        thinking: Thinking::Off,
+        effort: None,
+        has_thoughts: false,
+        max_output: 1_000,
+        is_cached: false,
+    };
+    assert_eq!(body(&request)["tools"], json!([{"type": "web_search"}]));
 }
