@@ -115,7 +115,7 @@ export async function fakeServer(dist) {
     "GET /api/auth": () => ({ tokenId: SESSION, name: "mara", scope: "admin", csrf: "x" }),
     "GET /api/sessions": () => ({ sessions: list }),
     "GET /api/approvals": () => ({ approvals: [] }),
-    "GET /api/agents": () => ({ agents: [{ name: "builtin", isAgent: true, ready: true }, { name: "claude-code", isAgent: true, ready: true, installedVersion: "2.1.4", pinnedVersion: "2.1.4", sizeBytes: 1e8 }, { name: "opencode", isAgent: true, ready: true, installedVersion: "1.0.61", pinnedVersion: "1.0.70" }, { name: "codex", isAgent: true, ready: false, pinnedVersion: "0.58.0" }] }),
+    "GET /api/agents": () => ({ agents: [{ name: "builtin", isAgent: true, ready: true, hasEffort: true }, { name: "claude-code", isAgent: true, ready: true, installedVersion: "2.1.4", pinnedVersion: "2.1.4", sizeBytes: 1e8 }, { name: "opencode", isAgent: true, ready: true, installedVersion: "1.0.61", pinnedVersion: "1.0.70" }, { name: "codex", isAgent: true, ready: false, pinnedVersion: "0.58.0" }] }),
     "GET /api/models": () => ({ models: [], problems: [] }),
     "GET /api/providers": () => ({ providers: [
       { name: "anthropic", label: "Anthropic", baseUrl: "https://api.anthropic.com", hasKey: true, isDemo: false, isSet: true, keySource: "page", keyEnding: "a1b2", variable: "ANTHROPIC_API_KEY" },

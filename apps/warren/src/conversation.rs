@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use tokio::time::Instant;
 use uuid::Uuid;
 use warren_domain::{
-    AgentType, ArtifactId, Budget, Event, EventBody, PermissionMode, ProfileId, RunId, RunStatus, Seq,
-    SessionId, TimeBudget, WhenBusy,
+    AgentType, ArtifactId, Budget, Event, EventBody, PermissionMode, ProfileId, ReasoningEffort, RunId,
+    RunStatus, Seq, SessionId, TimeBudget, WhenBusy,
 };
 use warren_wire::{AgentList, MessageAccepted, MessageSend, SessionCreate, SessionListItem, SessionOptions};
 
@@ -42,6 +42,7 @@ pub(crate) struct Conversation {
     client: Client,
     session: SessionId,
     model: Option<String>,
+    effort: Option<ReasoningEffort>,
     time_budget: Option<TimeBudget>,
     invocation: Invocation,
     /// A new session is shown from its first event on.
@@ -105,6 +106,7 @@ impl Conversation {
             client: client.clone(),
             session,
             model: with.model.clone(),
+            effort: with.effort,
             time_budget: time_budget(with),
             invocation: setting.invocation.clone(),
             is_new,
@@ -131,6 +133,15 @@ impl Conversation {
 
     pub(crate) fn use_model(&mut self, model: Option<String>) {
         self.model = model;
+    }
+
+    /// How much the model thinks before it answers messages.
+    pub(crate) fn effort(&self) -> Option<ReasoningEffort> {
+        self.effort
+    }
+
+    pub(crate) fn use_effort(&mut self, effort: Option<ReasoningEffort>) {
+        self.effort = effort;
     }
 
     /// Artifacts of the last run.
@@ -166,6 +177,7 @@ impl Conversation {
             idempotency_key: Some(message.key.to_string()),
             when_busy: message.is_steer.then_some(WhenBusy::Steer),
             model: self.model.clone(),
+            effort: self.effort,
             time_budget: self.time_budget,
             base_version: None,
             from: None,
@@ -409,6 +421,7 @@ fn new_session(with: &NewSession) -> SessionCreate {
             permission_mode: with.ask.then_some(PermissionMode::Ask),
             budget: with.budget.map(|cost| Budget { cost_usd: Some(cost), tokens: None }),
             time_budget: time_budget(with),
+            effort: with.effort,
             ..SessionOptions::default()
         }),
         ..SessionCreate::default()

@@ -70,6 +70,7 @@ fn main() {
         permission_mode: mode,
         programs: &programs,
         model,
+        effort: None,
         context_window: |_| None,
         profile: &profile,
         endpoints: &endpoints,

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use warren_domain::{AgentType, Draft, PermissionMode, SessionId};
 
 use crate::{
-    Adapter, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi,
-    Parsed, PlainPlan, TranscriptPlan, detect::has,
+    Adapter, Codec, Companions, HasEffort, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
+    ModelApi, Parsed, PlainPlan, TranscriptPlan, detect::has,
 };
 
 /// The model that is asked for when nobody names one.
@@ -49,6 +49,12 @@ impl Adapter for Builtin {
         if request.permission_mode == PermissionMode::Ask {
             argv.extend(["--permission-mode".to_owned(), "ask".to_owned()]);
         }
+        if request.profile.provider_tools {
+            argv.extend(["--provider-tools".to_owned(), "granted".to_owned()]);
+        }
+        if let Some(effort) = request.effort {
+            argv.extend(["--effort".to_owned(), effort.as_str().to_owned()]);
+        }
         let mut env = request.profile.environment_variables.clone();
         env.insert("ANTHROPIC_BASE_URL".to_owned(), endpoint.base_url.clone());
         env.insert("ANTHROPIC_API_KEY".to_owned(), endpoint.placeholder_key.clone());
@@ -62,6 +68,10 @@ impl Adapter for Builtin {
         }
         env.insert("HOME".to_owned(), request.home.to_owned());
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
+    }
+
+    fn has_effort(&self) -> HasEffort {
+        HasEffort::Yes
     }
 
     fn asks_for(&self, api: ModelApi, model: &str) -> bool {

@@ -20,8 +20,8 @@ use serde_json::{Map, Value};
 use warren_domain::{AgentType, Content, PermissionMode, SessionId};
 
 use crate::{
-    Adapter, Adopted, Codec, Companions, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
-    ModelApi, Parsed, TranscriptPlan,
+    Adapter, Adopted, Codec, Companions, HasEffort, Launch, LaunchError, LaunchRequest, LayoutFile,
+    LayoutRequest, ModelApi, Parsed, TranscriptPlan,
     detect::{has, word},
 };
 use codec::ClaudeCodec;
@@ -70,6 +70,10 @@ impl Adapter for ClaudeCode {
 
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
         launch::launch(&self.agent_type(), request)
+    }
+
+    fn has_effort(&self) -> HasEffort {
+        HasEffort::Since(launch::EFFORT_SINCE)
     }
 
     fn asks_for(&self, api: ModelApi, _model: &str) -> bool {

@@ -30,8 +30,8 @@ use serde_json::{Map, Value, json};
 use warren_domain::{AgentType, PermissionMode, SessionId};
 
 use crate::{
-    Adapter, Adopted, Codec, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest, ModelApi, Parsed,
-    ProfilePart, TranscriptPlan,
+    Adapter, Adopted, Codec, HasEffort, Launch, LaunchError, LaunchRequest, LayoutFile, LayoutRequest,
+    ModelApi, Parsed, ProfilePart, TranscriptPlan,
     detect::{has, word},
     fields::text,
 };
@@ -68,12 +68,19 @@ impl Adapter for Codex {
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
         let endpoint = request.endpoint(&self.agent_type(), ModelApi::OpenAiResponses)?;
         let program = request.program(&self.agent_type(), PROGRAM)?;
-        let argv = program.iter().cloned().chain(["app-server".to_owned()]).collect();
+        let mut argv: Vec<String> = program.iter().cloned().chain(["app-server".to_owned()]).collect();
+        if let Some(effort) = request.effort {
+            argv.extend(["-c".to_owned(), format!("model_reasoning_effort=\"{}\"", effort.as_str())]);
+        }
         let mut env = request.profile.environment_variables.clone();
         env.insert("HOME".to_owned(), request.home.to_owned());
         env.insert("CODEX_HOME".to_owned(), format!("{}/{}", request.home, layout::HOME));
         env.insert(layout::KEY_VARIABLE.to_owned(), endpoint.placeholder_key.clone());
         Ok(Launch { argv, env, cwd: request.workspace.to_owned() })
+    }
+
+    fn has_effort(&self) -> HasEffort {
+        HasEffort::Yes
     }
 
     fn asks_for(&self, api: ModelApi, _model: &str) -> bool {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use warren_domain::{
     AgentProfile, AgentType, ApprovalDecision, ApprovalKind, BlockId, Content, Draft, ErrorCode,
-    PermissionMode, SessionId, Timestamp,
+    PermissionMode, ReasoningEffort, SessionId, Timestamp,
 };
 
 use crate::{Adopted, Companions, LayoutFile, LayoutRequest, Parsed, ProfilePart, TranscriptPlan};
@@ -47,6 +47,11 @@ pub trait Adapter: Send + Sync {
     /// # Errors
     /// When the request lacks something this agent cannot do without.
     fn launch(&self, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError>;
+
+    /// Whether it can be told how much its model thinks ([`LaunchRequest::effort`]).
+    fn has_effort(&self) -> HasEffort {
+        HasEffort::No
+    }
 
     /// Whether a run with this model asks for it by this API.
     fn asks_for(&self, api: ModelApi, model: &str) -> bool;
@@ -247,6 +252,8 @@ pub struct LaunchRequest<'a> {
     pub programs: &'a BTreeMap<String, Vec<String>>,
     /// The model the run asks for; else the profile's, else the agent's own default.
     pub model: Option<&'a str>,
+    /// How much the model thinks; the agent's own choice if absent. Only for who [has it](Adapter::has_effort).
+    pub effort: Option<ReasoningEffort>,
     /// The window of a model in tokens, by its name; `None` where nobody knows.
     pub context_window: fn(&str) -> Option<u64>,
     /// What the agent is given.
@@ -264,6 +271,32 @@ pub struct ModelEndpoint {
     pub base_url: String,
     /// Stands for the key, which never enters a sandbox.
     pub placeholder_key: String,
+}
+
+/// Whether an agent can be told how much its model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HasEffort {
+    /// It has no word for it.
+    No,
+    /// It can.
+    Yes,
+    /// It can from this version of its program on; older ones do not start with what they do not know.
+    Since(&'static str),
+}
+
+impl HasEffort {
+    /// Whether it has it in the version that is installed; `None` if none is, and the pinned one will be.
+    #[must_use]
+    pub fn in_version(self, installed: Option<&str>) -> bool {
+        let numbers = |version: &str| -> Vec<u64> {
+            version.split(['.', '-']).map_while(|part| part.parse().ok()).collect()
+        };
+        match self {
+            HasEffort::No => false,
+            HasEffort::Yes => true,
+            HasEffort::Since(first) => installed.is_none_or(|version| numbers(version) >= numbers(first)),
+        }
+    }
 }
 
 /// A provider's wire format.
@@ -398,5 +431,21 @@ impl std::fmt::Display for Exit {
             (Some(code), None) => write!(f, "exit code {code}"),
             (None, None) => f.write_str("no exit code"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HasEffort;
+
+    #[test]
+    fn effort_of_an_older_program_is_not_known() {
+        let since = HasEffort::Since("2.1.325");
+        let known = |version| since.in_version(Some(version));
+        assert_eq!(["2.1.325", "2.1.1000", "2.2.0", "3.0"].map(known), [true; 4]);
+        assert_eq!(["2.0.999", "2.1.324", "1.9", "2.1"].map(known), [false; 4]);
+        // Then the pinned version will be.
+        assert!(since.in_version(None) && HasEffort::Yes.in_version(Some("0.1")));
+        assert!(!HasEffort::No.in_version(None));
     }
 }

@@ -27,8 +27,8 @@ mod gemini_cli;
 mod opencode;
 
 pub use contract::{
-    Adapter, Answer, Ask, Codec, Exit, Launch, LaunchError, LaunchRequest, ModelApi, ModelEndpoint, Output,
-    Prompt, TurnEnd,
+    Adapter, Answer, Ask, Codec, Exit, HasEffort, Launch, LaunchError, LaunchRequest, ModelApi,
+    ModelEndpoint, Output, Prompt, TurnEnd,
 };
 pub use detect::detect;
 pub use ignored::{ProfilePart, ignored};

@@ -66,7 +66,7 @@ pub use replay::{
     Replay, ReplayCount, ReplayDifference, ReplayDivergence, ReplayDivergenceKind, ReplayFiles,
     ReplayOutcome, ReplayProblem, ReplayStatus, ReplayedRun,
 };
-pub use run::{Budget, RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
+pub use run::{Budget, ReasoningEffort, RunInput, RunOptions, RunStatus, TimeBudget, WhenBusy};
 pub use session::{
     Command, Grant, OpenApproval, Outcome, Phase, QUEUE_LIMIT, QueuedRun, Rejection, Session, Start,
 };

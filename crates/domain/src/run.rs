@@ -98,6 +98,37 @@ pub struct Budget {
     pub tokens: Option<u64>,
 }
 
+/// How much a model thinks before it answers. More takes longer and costs more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ReasoningEffort {
+    /// Little.
+    Low,
+    /// The middle.
+    Medium,
+    /// Much.
+    High,
+}
+
+impl ReasoningEffort {
+    /// Its name in the APIs of agents and providers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReasoningEffort::Low => "low",
+            ReasoningEffort::Medium => "medium",
+            ReasoningEffort::High => "high",
+        }
+    }
+
+    /// Parses such a name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|effort| effort.as_str() == text)
+    }
+}
+
 /// Options of a run or, as defaults, of a session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -115,6 +146,9 @@ pub struct RunOptions {
     /// The budget of the whole session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// How much the model thinks, for agents that can say so; the agent's own choice if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<ReasoningEffort>,
 }
 
 /// Everything a run needs to begin, kept while it is queued.

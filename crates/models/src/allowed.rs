@@ -232,7 +232,7 @@ fn names_acts(written: &str, model: &str) -> bool {
 }
 
 /// Whether a run that was told to use `own` means `model`. Some agents take `provider/model` and ask for the model.
-fn is_same(own: &str, model: &str) -> bool {
+pub(crate) fn is_same(own: &str, model: &str) -> bool {
     own == model || own.split_once('/').is_some_and(|(_, name)| name == model)
 }
 

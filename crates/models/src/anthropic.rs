@@ -82,16 +82,24 @@ fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
     };
     let kind = match refusal.kind {
         RefusalKind::NoSuchRoute => "not_found_error",
-        RefusalKind::NoRun | RefusalKind::NotGranted | RefusalKind::ModelNotAllowed => "permission_error",
+        RefusalKind::NoRun | RefusalKind::NotGranted | RefusalKind::ModelNotAllowed | RefusalKind::NoKey => {
+            "permission_error"
+        }
         RefusalKind::Invalid | RefusalKind::BrokenOff => "invalid_request_error",
         RefusalKind::TooLarge => "request_too_large",
         RefusalKind::Slow | RefusalKind::TimedOut => "timeout_error",
         RefusalKind::BudgetSpent | RefusalKind::NoPrice => "billing_error",
         RefusalKind::BudgetHeld => "rate_limit_error",
         RefusalKind::Overloaded => "overloaded_error",
-        RefusalKind::Unreachable => "api_error",
+        RefusalKind::Unreachable | RefusalKind::GivenUp => "api_error",
     };
-    (status, error_body(kind, &refusal.message))
+    match refusal.kind.reason() {
+        None => (status, error_body(kind, &refusal.message)),
+        Some(reason) => {
+            let error = json!({ "message": refusal.message, "reason": reason, "type": kind });
+            (status, json!({ "error": error, "type": "error" }).to_string().into())
+        }
+    }
 }
 
 /// The shape of every error of this API.

@@ -115,6 +115,11 @@ impl Call {
         self.exchange.run
     }
 
+    /// Which attempt at its request it is, from 1.
+    pub(crate) fn attempt(&self) -> u32 {
+        self.exchange.called.attempt
+    }
+
     /// Notes which thread calls.
     pub(crate) fn called_from(&mut self, conversation: Option<String>) {
         self.exchange.conversation = conversation;
@@ -240,16 +245,30 @@ impl Call {
         let seen = self.recording.as_slice().len() as u64 + self.exchange.response_omitted;
         let is_whole = ending == Ending::Complete;
         match self.exchange.refusal {
-            // Nobody knows what the provider did meanwhile.
-            Some(RefusalKind::TimedOut) => estimate.untold(0, false),
+            // Nobody answered, so nobody charges.
             Some(_) => Charge::default(),
             None if !answered => estimate.untold(0, false),
             None if told.total_tokens > 0 && is_whole => Charge::default(),
             None if told.total_tokens > 0 => estimate.untold_output(seen, told.output_tokens),
             // Providers do not charge for errors.
             None if self.exchange.called.status >= 400 => Charge::default(),
+            // Somebody answered, but no model.
+            None if !self.is_models_answer(is_whole) => Charge::default(),
             None => estimate.untold(seen, is_whole),
         }
+    }
+}
+
+impl Call {
+    /// Whether an answer that tells of no tokens can be a model's: a stream of events, or JSON.
+    fn is_models_answer(&self, is_whole: bool) -> bool {
+        let content_type = self.exchange.content_type.as_deref().unwrap_or_default();
+        if content_type.starts_with("text/event-stream") {
+            return true;
+        }
+        let is_readable = serde_json::from_slice::<serde::de::IgnoredAny>(self.recording.as_slice()).is_ok();
+        let is_cut = !is_whole || self.exchange.response_omitted > 0;
+        is_readable || is_cut && content_type.starts_with("application/json")
     }
 }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use warren_domain::{ModelCallStarted, ModelCalled, RunId};
 
-use crate::{Charge, Quote, RefusalKind, Settlement, Unaffordable};
+use crate::{Charge, Format, Quote, RefusalKind, Settlement, Unaffordable};
 
 /// One sandbox, as the gateway sees it.
 #[async_trait]
@@ -23,6 +23,12 @@ pub trait Caller: Send + Sync {
     /// The models that the run was told to use, which may be asked for unless the operator has a list of models.
     fn own_models(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The model that somebody chose for the run's calls of this format; `None` if the agent uses its own default. Where its
+    /// provider has no key, such calls are refused: the demo model must not answer in its place.
+    fn chosen(&self, _format: Format) -> Option<String> {
+        None
     }
 
     /// Sets aside what a call may use, before it goes out; [`Exchange::settlement`] then tells what it did use. `None`: no

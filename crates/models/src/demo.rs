@@ -70,6 +70,12 @@ use write::Piece;
 /// The demo model's name, for requests that ask for none; also in the price table.
 pub const MODEL: &str = "warren-demo-1";
 
+/// Whether a model's name means the demo model. Some agents write `provider/model`.
+#[must_use]
+pub fn is_named(model: &str) -> bool {
+    model.rsplit('/').next() == Some(MODEL)
+}
+
 const MAX_REQUEST: usize = 32 * 1024 * 1024;
 const MAX_REQUESTS: usize = 512 * 1024 * 1024;
 const REQUEST_PATIENCE: Duration = Duration::from_mins(1);

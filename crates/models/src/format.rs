@@ -28,6 +28,17 @@ pub enum Format {
     OpenAiResponses,
 }
 
+impl Format {
+    /// Who speaks it: for people, and as `warren keys` names it.
+    pub(crate) fn provider(self) -> (&'static str, &'static str) {
+        match self {
+            Format::Anthropic => ("Anthropic", "anthropic"),
+            Format::Gemini => ("Gemini", "gemini"),
+            Format::OpenAiChat | Format::OpenAiResponses => ("OpenAI", "openai"),
+        }
+    }
+}
+
 /// What the gateway must know of a wire format. One unit struct in each format's module; [`Format::wire`] is the only
 /// place that names them.
 pub(crate) trait Wire: Sync {

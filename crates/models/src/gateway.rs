@@ -1,5 +1,7 @@
 //! The gateway itself: decides about a call, sends it on, and sees it through.
 
+mod answerer;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,6 +18,7 @@ use crate::{
     allowed::{self, AllowedModels},
     attempts::Attempts,
     call::{Books, Call},
+    demo,
     estimate::Estimate,
     format::{Inspected, Route, RouteKind},
     http::{self, Answer, BodyError},
@@ -38,6 +41,8 @@ pub struct Gateway {
 
 struct Inner {
     upstreams: Upstreams,
+    /// Answers whoever asks for it by name, whichever keys there are.
+    demo: Arc<Upstream>,
     models: ModelLists,
     books: Books,
     timeouts: Timeouts,
@@ -56,7 +61,7 @@ struct Upstreams {
 /// Which models there are for one format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offer {
-    /// The demo model answers, whatever is asked for.
+    /// There is no key: the demo model answers where nobody chose a model.
     Demo,
     /// What the provider offers of what sandboxes may ask for.
     Models(Vec<OfferedModel>),
@@ -69,6 +74,8 @@ pub struct UpstreamSummary {
     pub format: Format,
     /// `demo`, or the provider's host.
     pub target: String,
+    /// Whether the demo model answers: there is nothing to ask a provider with.
+    pub is_demo: bool,
     /// Whether there is a key. The key itself is never shown.
     pub has_key: bool,
 }
@@ -100,9 +107,10 @@ impl Gateway {
             openai_chat: upstream(openai_chat)?,
             openai_responses: upstream(openai_responses)?,
         };
+        let demo = upstream(UpstreamOptions::Demo)?;
         let memory = Memory::new(limits.buffered_bytes);
         let books = Books { env, prices: Arc::new(prices), attempts: Attempts::default() };
-        let inner = Arc::new(Inner { upstreams, models, books, timeouts, limits, memory });
+        let inner = Arc::new(Inner { upstreams, demo, models, books, timeouts, limits, memory });
         Ok(Gateway { inner, overridden: None, playback: None })
     }
 
@@ -111,6 +119,12 @@ impl Gateway {
     #[must_use]
     pub fn replaying(&self, playback: Playback) -> Gateway {
         Gateway { playback: Some(playback), ..self.clone() }
+    }
+
+    /// Whether calls are answered from recordings.
+    #[must_use]
+    pub fn is_replaying(&self) -> bool {
+        self.playback.is_some()
     }
 
     /// The same gateway, but what `overrides` says counts before the options it was made with.
@@ -124,7 +138,8 @@ impl Gateway {
         let mut all = Vec::with_capacity(Format::ALL.len());
         for format in Format::ALL {
             let upstream = self.upstream(format).await;
-            all.push(UpstreamSummary { format, target: upstream.target(), has_key: upstream.has_key() });
+            let (target, is_demo, has_key) = (upstream.target(), upstream.is_demo(), upstream.has_key());
+            all.push(UpstreamSummary { format, target, is_demo, has_key });
         }
         all
     }
@@ -214,6 +229,7 @@ impl Gateway {
             // Dropping the call reports that the caller left; an answer nobody gets is not its end.
             Err(refusal) if refusal.kind == RefusalKind::BrokenOff => refused(format, &refusal),
             Err(refusal) => {
+                let refusal = answerer::given_up(refusal, format, call.attempt());
                 call.refused(refusal.kind);
                 call.watch(format, refused(format, &refusal))
             }
@@ -249,16 +265,20 @@ impl Gateway {
         }
         let inspected = format.wire().inspect(route, &body)?;
         call.asked_for(allowed::shown(&inspected.model));
-        let upstream = self.upstream(format).await;
+        let upstream = match demo::is_named(&inspected.model) {
+            true => Arc::clone(&self.inner.demo),
+            false => self.upstream(format).await,
+        };
         self.check_models(format, &upstream, caller, &inspected)?;
+        answerer::check_key(format, &upstream, caller, &inspected)?;
         check_granted(caller, &inspected.features)?;
         if upstream.is_demo() {
             // It answers under the name that was asked for, since agents insist on that.
-            call.answered_by(crate::demo::MODEL);
+            call.answered_by(demo::MODEL);
         }
         if route.kind == RouteKind::Generate {
             // Priced as whoever answers, whatever was asked for.
-            let priced = if upstream.is_demo() { crate::demo::MODEL } else { &inspected.model };
+            let priced = if upstream.is_demo() { demo::MODEL } else { &inspected.model };
             self.reserve(caller, call, &body, &inspected, priced)?;
         }
         if let Some(starting) = call.starting() {

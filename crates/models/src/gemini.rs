@@ -74,18 +74,26 @@ impl Wire for GenerateContent {
         let status = refusal.kind.status();
         let name = match refusal.kind {
             RefusalKind::NoSuchRoute => "NOT_FOUND",
-            RefusalKind::NoRun | RefusalKind::NotGranted | RefusalKind::ModelNotAllowed => {
-                "PERMISSION_DENIED"
-            }
+            RefusalKind::NoRun
+            | RefusalKind::NotGranted
+            | RefusalKind::ModelNotAllowed
+            | RefusalKind::NoKey => "PERMISSION_DENIED",
             RefusalKind::Invalid | RefusalKind::BrokenOff | RefusalKind::TooLarge => "INVALID_ARGUMENT",
             RefusalKind::Slow => "DEADLINE_EXCEEDED",
             // Not `RESOURCE_EXHAUSTED`: agents take that for a quota that fills up again, and wait for it.
             RefusalKind::BudgetSpent | RefusalKind::NoPrice => "FAILED_PRECONDITION",
             RefusalKind::BudgetHeld => "RESOURCE_EXHAUSTED",
-            RefusalKind::Overloaded | RefusalKind::Unreachable => "UNAVAILABLE",
+            RefusalKind::Overloaded | RefusalKind::Unreachable | RefusalKind::GivenUp => "UNAVAILABLE",
             RefusalKind::TimedOut => "DEADLINE_EXCEEDED",
         };
-        (status, error_body(status, name, &refusal.message))
+        match refusal.kind.reason() {
+            None => (status, error_body(status, name, &refusal.message)),
+            Some(reason) => {
+                let (code, message) = (status.as_u16(), &refusal.message);
+                let error = json!({ "code": code, "message": message, "reason": reason, "status": name });
+                (status, json!({ "error": error }).to_string().into())
+            }
+        }
     }
 
     fn tally(&self) -> Box<dyn Tally> {

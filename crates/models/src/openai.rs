@@ -63,6 +63,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
         RefusalKind::NoRun => ("permission_error", "no_active_run"),
         RefusalKind::NotGranted => ("permission_error", "not_granted"),
         RefusalKind::ModelNotAllowed => ("permission_error", "model_not_allowed"),
+        RefusalKind::NoKey => ("permission_error", "provider_without_key"),
         RefusalKind::Invalid | RefusalKind::BrokenOff => ("invalid_request_error", "invalid_request"),
         RefusalKind::TooLarge => ("invalid_request_error", "request_too_large"),
         RefusalKind::Slow | RefusalKind::TimedOut => ("server_error", "timeout"),
@@ -70,7 +71,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> (StatusCode, Bytes) {
         RefusalKind::NoPrice => ("insufficient_quota", "model_without_price"),
         RefusalKind::BudgetHeld => ("rate_limit_error", "rate_limit_exceeded"),
         RefusalKind::Overloaded => ("server_error", "server_overloaded"),
-        RefusalKind::Unreachable => ("server_error", "provider_unreachable"),
+        RefusalKind::Unreachable | RefusalKind::GivenUp => ("server_error", "provider_unreachable"),
     };
     (refusal.kind.status(), error_body(kind, code, &refusal.message))
 }

@@ -23,6 +23,8 @@ pub enum RefusalKind {
     NotGranted,
     /// The request names a model that is not on the list.
     ModelNotAllowed,
+    /// Somebody chose a model whose provider has no key.
+    NoKey,
     /// The request is not what the format says.
     Invalid,
     /// The sandbox left before its request was whole, so nobody reads this.
@@ -41,6 +43,8 @@ pub enum RefusalKind {
     Overloaded,
     /// The provider cannot be reached or talks nonsense.
     Unreachable,
+    /// The provider cannot be reached, again and again: there is no use in a further attempt.
+    GivenUp,
     /// The provider does not answer.
     TimedOut,
 }
@@ -54,7 +58,12 @@ impl Refusal {
 impl RefusalKind {
     /// Whether the request may have reached the provider before the gateway answered by itself.
     pub(crate) fn went_out(self) -> bool {
-        matches!(self, RefusalKind::Unreachable | RefusalKind::TimedOut)
+        matches!(self, RefusalKind::Unreachable | RefusalKind::GivenUp | RefusalKind::TimedOut)
+    }
+
+    /// What the built-in agent knows it by, where a format has a place for it.
+    pub(crate) fn reason(self) -> Option<&'static str> {
+        matches!(self, RefusalKind::Unreachable | RefusalKind::GivenUp).then_some("provider_unreachable")
     }
 
     /// The HTTP status, where a format has no other of its own. What agents try again by themselves (408, 429, 5xx) is
@@ -66,7 +75,9 @@ impl RefusalKind {
             // Not 404: agents take that for a model that is gone, and hide the message that says which option allows it.
             RefusalKind::NotGranted
             | RefusalKind::ModelNotAllowed
+            | RefusalKind::NoKey
             | RefusalKind::Invalid
+            | RefusalKind::GivenUp
             | RefusalKind::BrokenOff => StatusCode::BAD_REQUEST,
             RefusalKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             RefusalKind::Slow => StatusCode::REQUEST_TIMEOUT,

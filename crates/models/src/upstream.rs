@@ -1,5 +1,7 @@
 //! Whoever answers: a provider over HTTP, or the demo model.
 
+mod unreachable;
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -173,19 +175,24 @@ impl Provider {
             .headers(format.wire().request_headers(headers, self.key.as_ref()))
             .body(body);
         let response = tokio::time::timeout(self.answer_timeout, request.send()).await.map_err(|_| {
-            Refusal::new(RefusalKind::TimedOut, "the model's provider did not answer in time")
+            let (label, _) = format.provider();
+            Refusal::new(RefusalKind::TimedOut, format!("{label} did not answer in time"))
         })?;
+        let (label, _) = format.provider();
         let response = response.map_err(|error| {
             // The address stays out of the message: it is the operator's, and the sandbox reads this.
-            tracing::warn!(error = &error as &dyn std::error::Error, "failed to reach the model's provider");
-            Refusal::new(RefusalKind::Unreachable, "the model's provider cannot be reached")
+            let reason = unreachable::reason(&error);
+            tracing::warn!(error = &error as &dyn std::error::Error, "{label} cannot be reached ({reason})");
+            Refusal::new(RefusalKind::Unreachable, format!("{label} cannot be reached ({reason})"))
         })?;
         if response.status().is_redirection() {
-            let message = "the model's provider redirects elsewhere, and redirects are not followed";
+            let message = format!("{label} redirects elsewhere, and redirects are not followed");
             return Err(Refusal::new(RefusalKind::Unreachable, message));
         }
         if is_encoded(response.headers()) {
-            let message = "the model's provider compresses its answer although it was asked not to, so it cannot be metered";
+            let message = format!(
+                "{label} compresses its answer although it was asked not to, so it cannot be metered"
+            );
             return Err(Refusal::new(RefusalKind::Unreachable, message));
         }
         Ok(Answer {

@@ -38,6 +38,7 @@ struct Sandbox {
     run: Option<RunId>,
     granted: Vec<Feature>,
     own_models: Vec<String>,
+    chosen: Option<String>,
     budget: Option<Arc<Mutex<Budget>>>,
     starting: mpsc::Sender<Starting>,
     /// Each start takes a permit before it counts as recorded. Closed: nothing can be recorded.
@@ -67,6 +68,7 @@ impl Bench {
             run: Some(RUN),
             granted: Vec::new(),
             own_models: Vec::new(),
+            chosen: None,
             budget: None,
             starting: starts,
             recording: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
@@ -89,6 +91,12 @@ impl Bench {
 
     pub(crate) fn told_to_use(mut self, model: &str) -> Self {
         Arc::make_mut(&mut self.caller).own_models.push(model.to_owned());
+        self
+    }
+
+    /// Somebody chose this model for the run, by whatever name the agent asks for it.
+    pub(crate) fn choosing(mut self, model: &str) -> Self {
+        Arc::make_mut(&mut self.caller).chosen = Some(model.to_owned());
         self
     }
 
@@ -161,6 +169,10 @@ impl Caller for Sandbox {
 
     fn own_models(&self) -> Vec<String> {
         self.own_models.clone()
+    }
+
+    fn chosen(&self, _format: Format) -> Option<String> {
+        self.chosen.clone()
     }
 
     fn reserve(&self, run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {

@@ -230,6 +230,8 @@ pub struct AgentSummary {
     pub name: String,
     /// Whether it can be a session's agent by itself.
     pub is_agent: bool,
+    /// Whether it can be told how much its model thinks.
+    pub has_effort: bool,
     /// Whether it is a program of its own.
     pub needs_program: bool,
     /// That program.

@@ -5,6 +5,7 @@
 //! counts for the next call of every server. What is set counts before the configuration, and the key of the one is never
 //! sent to the address of the other.
 
+mod answering;
 mod catalogue;
 mod key_file;
 
@@ -20,6 +21,7 @@ use warren_models::{Format, OpenSealError, Overrides, Secret, UpstreamOptions, c
 use warren_store::{ProviderRecord, Providers as Records};
 
 use crate::api::{KeySource, ProviderSummary, ProviderWish, SessionError};
+pub(crate) use answering::formats;
 use key_file::{KeyFile, KeyFileError};
 
 /// What the configuration says about providers.

@@ -40,7 +40,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use tokio::sync::mpsc;
 
-pub(crate) use accepted::accepted;
+pub(crate) use accepted::{accepted, check_effort, check_model};
 pub(crate) use errands::Errand;
 pub(crate) use files::{ByHand, known_files};
 pub(crate) use identity::Identity;

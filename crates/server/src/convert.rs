@@ -73,6 +73,7 @@ pub(crate) fn agent(summary: AgentSummary) -> AgentItem {
     AgentItem {
         name: summary.name,
         is_agent: summary.is_agent,
+        has_effort: summary.has_effort,
         ready: !summary.needs_program || installed_version.is_some(),
         installed_version,
         pinned_version: summary.program.map(|program| program.pinned),
@@ -138,11 +139,11 @@ pub(crate) fn usage(row: SpentRow) -> UsageRow {
 }
 
 pub(crate) fn options(options: SessionOptions) -> Result<RunOptions, Failure> {
-    let SessionOptions { model, time_budget, permission_mode, budget } = options;
+    let SessionOptions { model, time_budget, permission_mode, budget, effort } = options;
     if budget.and_then(|budget| budget.cost_usd).is_some_and(|cost| cost < 0.0) {
         return Err(Failure::bad_request("`options.budget.costUsd` must not be negative"));
     }
-    Ok(RunOptions { model, time_budget, permission_mode, budget })
+    Ok(RunOptions { model, time_budget, permission_mode, budget, effort })
 }
 
 pub(crate) fn who(identity: &Identity, csrf: Option<String>) -> WhoAmI {

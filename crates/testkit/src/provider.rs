@@ -12,7 +12,7 @@ use tokio::{
 };
 use warren_env::{TaskKind, Tasks};
 
-/// A provider on this machine that speaks Anthropic's language.
+/// A provider on this machine that speaks Anthropic's language, and takes its key as OpenAI does too.
 pub struct TestProvider {
     /// Where its API begins.
     pub url: String,
@@ -99,7 +99,8 @@ async fn listener() -> TcpListener {
 async fn serve(state: &State, mut stream: TcpStream) {
     let Some(request) = read_request(&mut stream).await else { return };
     let key = state.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let has_key = request.lines().any(|line| line.eq_ignore_ascii_case(&format!("x-api-key: {key}")));
+    let headers = [format!("x-api-key: {key}"), format!("authorization: Bearer {key}")];
+    let has_key = request.lines().any(|line| headers.iter().any(|header| line.eq_ignore_ascii_case(header)));
     let line = request.lines().next().unwrap_or_default();
     if !has_key {
         state.n_refused.fetch_add(1, Ordering::SeqCst);

@@ -13,6 +13,9 @@ pub struct AgentItem {
     pub is_agent: bool,
     /// Whether it is ready to use: it needs no program, or its program is installed.
     pub ready: bool,
+    /// Whether it supports reasoning effort: `options.effort` of a session.
+    #[serde(default)]
+    pub has_effort: bool,
     /// The installed version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub installed_version: Option<String>,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use warren_domain::{Block, Content, RunFrom, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy};
+use warren_domain::{
+    Block, Content, ReasoningEffort, RunFrom, RunId, Seq, SessionId, TimeBudget, Version, WhenBusy,
+};
 
 use crate::OnConflict;
 
@@ -21,6 +23,9 @@ pub struct MessageSend {
     /// The model for this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The reasoning effort for this message, for agents that support it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<ReasoningEffort>,
     /// The time budget of this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<TimeBudget>,

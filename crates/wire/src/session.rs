@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use warren_domain::{
     AgentType, BlobHash, Block, Budget, ConversationId, ForkedFrom, PermissionMode, ProfileId, ProjectId,
-    RunId, RunStatus, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version, WorkspaceId,
+    ReasoningEffort, RunId, RunStatus, Seq, SessionId, SessionRuntimeState, TimeBudget, Timestamp, Version,
+    WorkspaceId,
 };
 
 /// Creates a session. All fields are optional.
@@ -92,6 +93,9 @@ pub struct SessionOptions {
     /// The budget of the whole session; a model call that could exceed it is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// How much the model thinks before it answers. For agents whose `hasEffort` says that they can say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<ReasoningEffort>,
 }
 
 /// Changes a session's own data. Absent fields stay unchanged.

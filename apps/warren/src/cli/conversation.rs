@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use warren_domain::ReasoningEffort;
 
 use super::{EXIT_CODES, SESSION};
 use crate::times::Span;
@@ -34,6 +35,9 @@ pub(crate) struct NewSession {
     /// Model to ask for
     #[arg(long, short)]
     pub(crate) model: Option<String>,
+    /// How much the model thinks before it answers: low, medium or high
+    #[arg(long, value_name = "LEVEL", value_parser = effort)]
+    pub(crate) effort: Option<ReasoningEffort>,
     /// Let the agent of the new session ask before it acts. Without it, the sandbox is the only guard
     #[arg(long, conflicts_with = "session")]
     pub(crate) ask: bool,
@@ -43,6 +47,11 @@ pub(crate) struct NewSession {
     /// Time limit of each run, such as 90s, 45m or 2h [default: the key `runs.time_budget_seconds`, 30 minutes]
     #[arg(long, value_name = "DURATION")]
     pub(crate) time_budget: Option<Span>,
+}
+
+/// Reads `--effort`.
+pub(crate) fn effort(text: &str) -> Result<ReasoningEffort, String> {
+    ReasoningEffort::parse(text).ok_or_else(|| "write low, medium or high".to_owned())
 }
 
 /// Files of a message.

@@ -45,8 +45,9 @@ fn told(diagnostics: &Diagnostics, paint: Paint) -> String {
     }
     match (diagnostics.exit_code, diagnostics.signal) {
         (_, Some(signal)) => lines.push(format!("the agent was killed by signal {signal}")),
+        // It ended in order, and its message says why the run failed.
+        (Some(0) | None, None) => {}
         (Some(code), None) => lines.push(format!("the agent exited with {code}")),
-        (None, None) => {}
     }
     let stderr = clean(diagnostics.stderr_tail.as_deref().unwrap_or_default());
     let tail: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();

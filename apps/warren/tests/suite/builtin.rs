@@ -13,7 +13,7 @@ use warren_testkit::{Setup, TestClient, TestEvent, TestServer};
 use super::{
     real::{answer, pending},
     replay::{assert_same, replay},
-    sandbox::demo_upstream,
+    sandbox::{demo_upstream, with_keys},
     versions::of,
 };
 
@@ -129,7 +129,7 @@ async fn conversation_three_times_as_long_as_the_window_goes_on_remembers_and_re
 
 #[tokio::test]
 async fn models_of_openai_and_gemini_use_tools_go_on_and_replay_the_same() {
-    let server = TestServer::start().await;
+    let server = with_keys(Setup::new(), "a-key").await.start().await;
     let client = server.admin();
     for model in ["gpt-5.5", "gemini-2.5-pro"] {
         let made = client.post("/api/sessions", &json!({"options": {"model": model}})).await;
@@ -145,7 +145,7 @@ async fn models_of_openai_and_gemini_use_tools_go_on_and_replay_the_same() {
         }
         let events = client.run(session, "what did I say?").await;
         assert!(said(&events).contains("I like teal"), "{model}: {}", said(&events));
-        // The request's own path tells the API; the demo model answers under its own name in each.
+        // The request's own path tells the API.
         let calls = events.iter().find(|event| event.kind() == "model_called").expect("a call");
         let hash = calls.json["recording"].as_str().expect("a recording");
         let recording = client.get(&of(session, &format!("blobs/{hash}"))).await.expect(StatusCode::OK);
@@ -182,4 +182,40 @@ async fn question_of_the_built_in_agent_is_answered_and_replays_the_same() {
     let events = client.events(session, Seq(0)).await.until(|event| event.ends_run(run)).await;
     assert!(said(&events).contains("Which colour should it be? → Teal"), "{}", said(&events));
     assert_same("builtin", &replay(&client, session, run).await);
+}
+
+#[tokio::test]
+async fn effort_of_a_session_or_a_message_reaches_the_model_and_replays_the_same() {
+    let server = with_keys(Setup::new(), "a-key").await.start().await;
+    let client = server.admin();
+    let options = json!({"model": "claude-opus-4-7", "effort": "low"});
+    let made = client.post("/api/sessions", &json!({"options": options})).await.expect(StatusCode::CREATED);
+    let session: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    for (body, effort) in [
+        (json!({"content": "run: echo one"}), "low"),
+        (json!({"content": "run: echo two", "effort": "high"}), "high"),
+    ] {
+        let sent = client.post(&of(session, "messages"), &body).await.expect(StatusCode::ACCEPTED);
+        let run = sent["runId"].as_str().expect("a run").parse().expect("an id");
+        let events = client.events(session, Seq(0)).await.until(|event| event.ends_run(run)).await;
+        assert_eq!(events.last().expect("events").kind(), "run_completed", "{}", said(&events));
+        let calls = events.iter().rfind(|event| event.kind() == "model_called").expect("a call");
+        let hash = calls.json["recording"].as_str().expect("a recording");
+        let recording = client.get(&of(session, &format!("blobs/{hash}"))).await.expect(StatusCode::OK);
+        let request = recording.to_string();
+        assert!(
+            request.contains("output_config") && request.contains(&format!("\\\"{effort}\\\"")),
+            "{request}"
+        );
+        assert_same("builtin", &replay(&client, session, run).await);
+    }
+    for agent in ["gemini-cli", "opencode", "acp"] {
+        let made = client.post("/api/sessions", &json!({"type": agent, "options": {"effort": "high"}})).await;
+        assert_eq!(made.refusal(), (400, "BAD_REQUEST"));
+        assert_eq!(made.body["detail"], format!("the agent `{agent}` takes no reasoning effort"));
+        let hint = "leave `effort` out, or use one of the agents that take it (builtin, claude-code, codex)";
+        assert_eq!(made.body["hint"], hint);
+    }
+    let sent = client.post(&of(session, "messages"), &json!({"content": "x", "effort": "extreme"})).await;
+    assert_eq!(sent.refusal(), (400, "BAD_REQUEST"));
 }

@@ -123,7 +123,7 @@ async fn a_fork_has_long_messages_whole() {
 async fn a_fork_says_what_it_does_not_have_and_is_whose_it_was_made_by() {
     let server = TestServer::start().await;
     let client = server.admin();
-    let body = json!({"name": "n".repeat(200), "options": {"model": "demo-large"}});
+    let body = json!({"name": "n".repeat(200), "options": {"model": "warren-demo-1"}});
     let made = client.post("/api/sessions", &body).await.expect(StatusCode::CREATED);
     let session: SessionId = made["sessionId"].as_str().unwrap().parse().unwrap();
     client.run(session, "run: echo 1 > a.txt").await;
@@ -131,7 +131,7 @@ async fn a_fork_says_what_it_does_not_have_and_is_whose_it_was_made_by() {
     assert_eq!(forked["loss"], Value::Null, "{forked:#}");
     assert_eq!(forked["name"], format!("{} (fork)", "n".repeat(193)));
     let detail = client.get(of(same, "").trim_end_matches('/')).await.expect(StatusCode::OK);
-    assert_eq!(detail["options"]["model"], "demo-large");
+    assert_eq!(detail["options"]["model"], "warren-demo-1");
 
     let put = client.request(Method::PUT, &of(session, "fs?path=a.txt")).body("2");
     client.send(put).await.expect(StatusCode::OK);
@@ -139,7 +139,7 @@ async fn a_fork_says_what_it_does_not_have_and_is_whose_it_was_made_by() {
     let loss = forked["loss"].as_array().expect("a list").iter().map(|it| it.as_str().expect("a text"));
     let loss: Vec<_> = loss.collect();
     let [memory, model, files] = &loss[..] else { panic!("{loss:#?}") };
-    assert!(memory.contains("memory") && model.contains("`demo-large`"), "{loss:#?}");
+    assert!(memory.contains("memory") && model.contains("`warren-demo-1`"), "{loss:#?}");
     assert!(files.contains("uncommitted changes") && files.contains("version 1"), "{loss:#?}");
     let detail = client.get(of(other, "").trim_end_matches('/')).await.expect(StatusCode::OK);
     assert_eq!(detail["options"]["model"], Value::Null);

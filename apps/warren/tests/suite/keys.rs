@@ -5,6 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Stdio};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
+use warren_domain::{Seq, SessionId};
 use warren_testkit::{Setup, TestClient, TestProvider, TestServer};
 
 use super::session::said;
@@ -235,4 +236,119 @@ async fn commands_store_list_test_and_remove_a_key_that_is_never_an_argument() {
     assert_eq!(removed.0, Some(0), "{removed:?}");
     let (code, _, complained) = run(&["keys", "set", "anthropic"], "\n").await;
     assert!(code == Some(1) && complained.contains("empty"), "{complained}");
+}
+
+/// The detail and the hint of a refusal.
+fn refusal(answer: &warren_testkit::TestAnswer) -> (u16, String, String) {
+    let text = |field: &str| answer.body[field].as_str().unwrap_or_default().to_owned();
+    (answer.status.as_u16(), text("detail"), text("hint"))
+}
+
+fn no_key(model: &str, label: &str, name: &str) -> (u16, String, String) {
+    let detail = format!(
+        "the model `{model}` cannot answer: the agent `builtin` asks {label} for it, and there is no key for {label}"
+    );
+    let hint = format!(
+        "store a key in the page under Settings or with `warren keys set {name}`, or choose a model from \
+         `warren models --agent builtin`"
+    );
+    (400, detail, hint)
+}
+
+#[tokio::test]
+async fn chosen_model_without_a_key_is_refused_at_once_and_the_demo_model_answers_by_its_name() {
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let create =
+        async |model: &str| client.post("/api/sessions", &json!({"options": {"model": model}})).await;
+    for (model, label, name) in [
+        ("claude-opus-4-7", "Anthropic", "anthropic"),
+        ("nosuchmodel", "Anthropic", "anthropic"),
+        ("gpt-5.5", "OpenAI", "openai"),
+        ("gemini-2.5-pro", "Gemini", "gemini"),
+    ] {
+        assert_eq!(refusal(&create(model).await), no_key(model, label, name));
+    }
+    let output = server.command(&["run", "-m", "nosuchmodel", "hello"]).output().await.expect("it runs");
+    let complained = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && complained.contains("`nosuchmodel` cannot answer"), "{complained}");
+    assert!(complained.contains("warren keys set anthropic"), "{complained}");
+    let sessions = client.get("/api/sessions").await.expect(StatusCode::OK);
+    assert_eq!(sessions["sessions"], json!([]), "nothing is left of what was refused");
+
+    // A message's own model, and that of a profile.
+    let session = client.session_create().await;
+    let messages = format!("/api/sessions/{session}/messages");
+    let sent = client.post(&messages, &json!({"content": "hello", "model": "gpt-5.5"})).await;
+    assert_eq!(refusal(&sent), no_key("gpt-5.5", "OpenAI", "openai"));
+    client.put("/api/profiles/large", &json!({"model": "claude-opus-4-7"})).await.expect(StatusCode::OK);
+    let made = client
+        .post("/api/sessions", &json!({"agentProfileReference": "large"}))
+        .await
+        .expect(StatusCode::CREATED);
+    let path = format!("/api/sessions/{}/messages", made["sessionId"].as_str().expect("an id"));
+    let sent = client.post(&path, &json!({"content": "hello"})).await;
+    assert_eq!(refusal(&sent), no_key("claude-opus-4-7", "Anthropic", "anthropic"));
+
+    // By its name the demo model answers, even where there is a key.
+    let provider = TestProvider::start(KEY).await;
+    set(&client, KEY, &provider.url).await;
+    let made = create("warren-demo-1").await.expect(StatusCode::CREATED);
+    let session = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    let events = client.run(session, "hello").await;
+    assert_eq!(events.last().expect("events").kind(), "run_completed", "{}", said(&events));
+    assert_eq!(provider.n_answered(), 0);
+}
+
+#[tokio::test]
+async fn session_whose_key_was_removed_is_refused_and_so_is_a_message_that_waits() {
+    let provider = TestProvider::start(KEY).await;
+    let server = TestServer::start().await;
+    let client = server.admin();
+    set(&client, KEY, &provider.url).await;
+    let made = client.post("/api/sessions", &json!({"options": {"model": "claude-test-large"}})).await;
+    let made = made.expect(StatusCode::CREATED);
+    let session: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
+    let path = format!("/api/sessions/{session}");
+    let (first, _) =
+        client.message_send(session, "bash: touch began; while [ ! -e go ]; do sleep 0.05; done").await;
+    let mut events = client.events(session, Seq(0)).await;
+    events.until(|event| event.kind() == "file_changed" && event.json["path"] == "began").await;
+    let (waiting, _) = client.message_send(session, "hello").await;
+    client.delete("/api/providers/anthropic").await.expect(StatusCode::NO_CONTENT);
+
+    let refused = no_key("claude-test-large", "Anthropic", "anthropic");
+    let sent = client.post(&format!("{path}/messages"), &json!({"content": "hello"})).await;
+    assert_eq!(refusal(&sent), refused);
+    // Whoever changes something else is not stopped.
+    let options = json!({"options": {"model": "claude-test-large", "permissionMode": "ask"}});
+    client.patch(&path, &options).await.expect(StatusCode::OK);
+    let sent = client.patch(&path, &json!({"options": {"model": "claude-test-small"}})).await;
+    assert_eq!(refusal(&sent), no_key("claude-test-small", "Anthropic", "anthropic"));
+
+    let put = client.request(Method::PUT, &format!("{path}/fs?path=go")).body("");
+    assert!(client.send(put).await.status.is_success());
+    let log = events.until(|event| event.ends_run(waiting)).await;
+    let failed = |run| log.iter().find(|event| event.ends_run(run)).expect("its end").json.clone();
+    // The running one was cut from its model, the waiting one never got that far.
+    assert_eq!(failed(first)["type"], "run_failed");
+    assert!(
+        failed(first)["message"].as_str().is_some_and(|it| it.contains("`claude-test-large` cannot answer"))
+    );
+    assert_eq!(failed(waiting)["message"], format!("{}; hint: {}", refused.1, refused.2));
+    assert!(log.iter().all(|event| event.json["model"] != "warren-demo-1"), "{}", said(&log));
+}
+
+#[tokio::test]
+async fn model_of_a_provider_that_the_agent_does_not_speak_to_is_refused_with_the_agents_that_do() {
+    let provider = TestProvider::start(KEY).await;
+    let server = TestServer::start().await;
+    let client = server.admin();
+    let put = json!({"apiKey": KEY, "baseUrl": provider.url});
+    client.put("/api/providers/openai", &put).await.expect(StatusCode::OK);
+    let made = client.post("/api/sessions", &json!({"options": {"model": "claude-test-large"}})).await;
+    let detail = "the agent `builtin` cannot use the model `claude-test-large` of OpenAI".to_owned();
+    let hint =
+        "use one of the agents that can (codex, acp), or choose a model from `warren models --agent builtin`";
+    assert_eq!(refusal(&made), (400, detail, hint.to_owned()));
 }

@@ -659,15 +659,8 @@ async fn codex_rollout_of_another_installation_goes_on() {
 #[tokio::test]
 async fn no_key_and_no_token_is_anywhere_in_any_agents_sandbox() {
     const KEY: &str = "sk-0123456789-never-inside";
-    let upstream = super::sandbox::demo_upstream().await;
-    let mut setup = Setup::new().agents(&ALL).await;
-    for key in ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"] {
-        setup = setup.variable(key, KEY);
-    }
-    for address in ["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL"] {
-        setup = setup.variable(address, &upstream);
-    }
-    let server = setup.start().await;
+    let setup = Setup::new().agents(&ALL).await;
+    let server = super::sandbox::with_keys(setup, KEY).await.start().await;
     let client = server.admin();
     // The command must not hold what it looks for, or it would find itself; and what it surely can find proves that it looks.
     let look = concat!(

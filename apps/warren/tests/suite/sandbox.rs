@@ -65,6 +65,15 @@ async fn files_of_the_server_are_private_and_a_data_directory_open_to_others_is_
 }
 
 /// The demo model behind a listener, as a provider that wants a key.
+/// A server that has a key for every provider, and the demo model at each one's address: it answers under any name.
+pub(super) async fn with_keys(setup: Setup, key: &str) -> Setup {
+    let upstream = demo_upstream().await;
+    let keys = ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"];
+    let setup = keys.iter().fold(setup, |setup, name| setup.variable(name, key));
+    let addresses = ["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL"];
+    addresses.iter().fold(setup, |setup, name| setup.variable(name, &upstream))
+}
+
 pub(super) async fn demo_upstream() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -74,6 +74,7 @@ fn request<'a>(
         permission_mode: PermissionMode::Auto,
         programs,
         model: None,
+        effort: None,
         context_window: |_| None,
         profile,
         endpoints,

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use warren_domain::{
     AgentProfile, ApprovalDecision, ApprovalKind, BlockId, Content, Draft, ErrorCode, EventBody,
-    PermissionMode, ProfileId, SessionId, Skill, Timestamp, WorkspaceTemplateFile,
+    PermissionMode, ProfileId, ReasoningEffort, SessionId, Skill, Timestamp, WorkspaceTemplateFile,
 };
 
 use super::Builtin;
@@ -55,6 +55,7 @@ fn request<'a>(profile: &'a AgentProfile, endpoints: &'a [ModelEndpoint]) -> Lau
         permission_mode: PermissionMode::Auto,
         programs: &NO_PROGRAMS,
         model: None,
+        effort: None,
         context_window: |_| None,
         profile,
         endpoints,
@@ -382,4 +383,22 @@ fn approvals_and_answers_in_an_agents_stream_are_not_believed() {
     .to_string();
     let answer = json!({"type": "answer", "key": "t1", "decision": "allow"}).to_string();
     assert_eq!(decoded(&[&resolved, &answer]), [unrecognized(&resolved), unrecognized(&answer)]);
+}
+
+#[test]
+fn effort_is_an_argument() {
+    let (profile, endpoints) = (AgentProfile::empty(ProfileId::from("p")), [anthropic()]);
+    let asked = LaunchRequest { effort: Some(ReasoningEffort::High), ..request(&profile, &endpoints) };
+    let argv = Builtin.launch(&asked).expect("a launch").argv;
+    assert_eq!(argv[argv.len() - 2..], ["--effort", "high"]);
+}
+
+#[test]
+fn granted_tools_of_providers_are_an_argument() {
+    let mut profile = AgentProfile::empty(ProfileId::from("p"));
+    let endpoints = [anthropic()];
+    let argv = |profile: &AgentProfile| Builtin.launch(&request(profile, &endpoints)).expect("a launch").argv;
+    assert!(!argv(&profile).contains(&"--provider-tools".to_owned()));
+    profile.provider_tools = true;
+    assert!(argv(&profile).ends_with(&["--provider-tools".to_owned(), "granted".to_owned()]));
 }

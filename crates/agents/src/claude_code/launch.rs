@@ -10,6 +10,9 @@ use crate::{Launch, LaunchError, LaunchRequest, ModelApi};
 /// Where the sandbox has what [`layout`] wrote.
 const INSTRUCTIONS: &str = "/instructions";
 
+/// The version from which on `--effort` is known to work. Older ones refuse an option that they do not know.
+pub(super) const EFFORT_SINCE: &str = "2.1.325";
+
 pub(super) fn launch(agent: &AgentType, request: &LaunchRequest<'_>) -> Result<Launch, LaunchError> {
     let endpoint = request.endpoint(agent, ModelApi::Anthropic)?;
     let mut argv = if request.resume { Vec::new() } else { without_leftover(request) };
@@ -23,6 +26,9 @@ pub(super) fn launch(agent: &AgentType, request: &LaunchRequest<'_>) -> Result<L
     }
     if let Some(model) = request.model.or(request.profile.model.as_deref()) {
         option("--model", model.to_owned());
+    }
+    if let Some(effort) = request.effort {
+        option("--effort", effort.as_str().to_owned());
     }
     if layout::system_prompt(request.profile).is_some() {
         option("--append-system-prompt-file", format!("{INSTRUCTIONS}/{}", layout::SYSTEM_PROMPT));

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use warren_domain::{
     AgentProfile, ApprovalDecision, ApprovalKind, Block, Content, ContentPart, Draft, ErrorCode, EventBody,
-    McpServer, PermissionMode, ProfileCommand, ProfileId, SessionId, Skill, Subagent, Timestamp,
-    WorkspaceTemplateFile,
+    McpServer, PermissionMode, ProfileCommand, ProfileId, ReasoningEffort, SessionId, Skill, Subagent,
+    Timestamp, WorkspaceTemplateFile,
 };
 
 use super::ClaudeCode;
@@ -45,6 +45,7 @@ fn with_request<T>(profile: &AgentProfile, check: impl FnOnce(LaunchRequest<'_>)
         permission_mode: PermissionMode::Auto,
         programs: &programs(),
         model: None,
+        effort: None,
         context_window: |_| None,
         profile,
         endpoints: &endpoints(),
@@ -609,4 +610,16 @@ fn command_that_clears_the_conversation_is_refused_and_no_other() {
         assert_eq!(accepts(said), Ok(()), "{said}");
     }
     assert_eq!(ClaudeCode.accepts(PermissionMode::Ask, None), Ok(()));
+}
+
+#[test]
+fn effort_is_an_option() {
+    let argv = with_request(&profile(), |request| {
+        let asked = LaunchRequest { effort: Some(ReasoningEffort::Medium), ..request };
+        ClaudeCode.launch(&asked).expect("a launch").argv
+    });
+    let place = argv.iter().position(|word| word == "--effort").expect("the option");
+    assert_eq!(argv[place + 1], "medium");
+    let without = with_request(&profile(), |request| ClaudeCode.launch(&request).expect("a launch").argv);
+    assert!(!without.contains(&"--effort".to_owned()));
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use warren_domain::{
     AgentProfile, ApprovalDecision, Block, Content, Conversations, ErrorCode, EventBody, McpServer,
-    PermissionMode, ProfileCommand, ProfileId, SessionId, Skill, Subagent, Timestamp,
+    PermissionMode, ProfileCommand, ProfileId, ReasoningEffort, SessionId, Skill, Subagent, Timestamp,
 };
 
 use super::{BACKGROUND, Codex};
@@ -46,6 +46,7 @@ fn request<'a>(
         permission_mode: PermissionMode::Auto,
         programs,
         model: None,
+        effort: None,
         context_window: |_| None,
         profile,
         endpoints,
@@ -401,4 +402,13 @@ fn web_search_is_offered_only_where_it_is_granted() {
     };
     assert!(config(false).contains("web_search = \"disabled\""));
     assert!(config(true).contains("web_search = \"live\""));
+}
+
+#[test]
+fn effort_is_a_setting_of_the_app_server() {
+    let (profile, programs, endpoints) = (profile(), programs(), [endpoint()]);
+    let asked =
+        LaunchRequest { effort: Some(ReasoningEffort::Low), ..request(&profile, &programs, &endpoints) };
+    let argv = Codex.launch(&asked).expect("a launch").argv;
+    assert_eq!(argv[1..], ["app-server", "-c", "model_reasoning_effort=\"low\""]);
 }

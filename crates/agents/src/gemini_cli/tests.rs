@@ -62,6 +62,7 @@ impl Given {
             permission_mode: PermissionMode::Auto,
             programs: &self.programs,
             model: None,
+            effort: None,
             context_window: |_| None,
             profile: &self.profile,
             endpoints: &self.endpoints,

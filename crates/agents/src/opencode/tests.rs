@@ -40,6 +40,7 @@ fn request(profile: &AgentProfile) -> LaunchRequest<'_> {
         permission_mode: PermissionMode::Auto,
         programs: &PROGRAMS,
         model: None,
+        effort: None,
         context_window: |_| None,
         profile,
         endpoints: &*ENDPOINTS,

@@ -1,10 +1,10 @@
 //! Makes room in the model's window: older messages give way to a summary that the model writes.
 
 use serde_json::{Map, Value, json};
-use warren_domain::{Block, EventBody, SystemSubtype, Usage};
+use warren_domain::{Block, EventBody, SystemSubtype};
 
 use super::{
-    api::{ApiError, ApiEvent, ApiUsage, ContentBlock, Delta},
+    api::ApiError,
     ask::Stopped,
     block,
     compaction::Compaction,
@@ -13,6 +13,7 @@ use super::{
     retry::Retries,
     role::Role,
     session::Agent,
+    spoken::Spoken,
     thread::Thread,
     transcript::Native,
     window::{Window, tokens_of},
@@ -39,15 +40,6 @@ pub(super) enum Trigger {
     NearlyFull,
     /// The provider refused a request for its length so many times.
     Refused(u32),
-}
-
-/// A summary that is coming in.
-#[derive(Default)]
-struct Summary {
-    text: String,
-    model: Option<String>,
-    usage: ApiUsage,
-    is_whole: bool,
 }
 
 impl Agent {
@@ -124,7 +116,7 @@ impl Agent {
         let (mut retries, mut n_shorter) = (Retries::default(), 0);
         let written = loop {
             let (earlier, told) = thread.told(compaction, max_bytes, n_shorter);
-            let mut summary = Summary::default();
+            let mut summary = Spoken::default();
             let outcome = tokio::select! {
                 biased;
                 () = self.control.interrupted() => None,
@@ -158,7 +150,7 @@ impl Agent {
         window: Window,
         earlier: Option<String>,
         told: &str,
-        summary: &mut Summary,
+        summary: &mut Spoken,
     ) -> Result<(), ApiError> {
         let earlier = earlier.map(|earlier| text(&format!("[Summary of what came before]\n\n{earlier}")));
         let content: Vec<Value> = earlier.into_iter().chain([text(told)]).collect();
@@ -167,19 +159,14 @@ impl Agent {
             system: COMPACT.trim(),
             messages: vec![json!({"role": "user", "content": content})],
             tools: Vec::new(),
+            searches: false,
             thinking: Thinking::Off,
+            effort: None,
             has_thoughts: false,
             max_output: MAX_SUMMARY.min(window.max_output),
             is_cached: false,
         };
-        let mut events = self.client.ask(thread.id(), request).await?;
-        while !summary.is_whole {
-            match events.next().await? {
-                Some(event) => summary.apply(event)?,
-                None => return Err(ApiError::Broken("the stream ended early".to_owned())),
-            }
-        }
-        Ok(())
+        self.hear(thread, request, summary).await
     }
 }
 
@@ -194,31 +181,6 @@ impl Trigger {
 
     fn is_refusal(self) -> bool {
         matches!(self, Self::Refused(_))
-    }
-}
-
-impl Summary {
-    fn apply(&mut self, event: ApiEvent) -> Result<(), ApiError> {
-        match event {
-            ApiEvent::MessageStart { message } => {
-                self.model = Some(message.model).filter(|model| !model.is_empty());
-                self.usage.update(&message.usage);
-            }
-            ApiEvent::ContentBlockStart { content_block: ContentBlock::Text { text }, .. }
-            | ApiEvent::ContentBlockDelta { delta: Delta::Text { text }, .. } => self.text.push_str(&text),
-            ApiEvent::MessageDelta { usage, .. } => self.usage.update(&usage),
-            ApiEvent::MessageStop => self.is_whole = true,
-            ApiEvent::Error { error } => return Err(ApiError::Stream(error)),
-            ApiEvent::ContentBlockStart { .. }
-            | ApiEvent::ContentBlockDelta { .. }
-            | ApiEvent::ContentBlockStop { .. }
-            | ApiEvent::Other => {}
-        }
-        Ok(())
-    }
-
-    fn usage(&self, asked: &str) -> Usage {
-        self.usage.to_usage(self.model.as_deref().unwrap_or(asked))
     }
 }
 

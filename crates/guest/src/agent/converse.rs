@@ -164,6 +164,7 @@ impl Agent {
         let context = Context { cwd: &self.cwd, control: &self.control, shells: &self.shells, live: &live };
         let output = match tool {
             Tool::Question => self.ask_person(thread, call).await,
+            Tool::WebSearch => self.search(thread, role, call).await,
             tool => tool.run(call.input.clone(), &context).await,
         };
         conclude(thread, call, output, Some(elapsed_ms(started)));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
-use warren_domain::{IdError, SessionId};
+use warren_domain::{IdError, ReasoningEffort, SessionId};
 
 use super::{api::Api, permit::Permits};
 
@@ -20,6 +20,10 @@ pub(super) struct Options {
     pub(super) windows: Vec<(String, u64)>,
     /// Waits take so many times less than they should.
     pub(super) clock_speed: u32,
+    /// The run may use tools that providers run.
+    pub(super) provider_tools: bool,
+    /// How much the model thinks, if somebody said so.
+    pub(super) effort: Option<ReasoningEffort>,
     /// What it may do without asking a person.
     pub(super) permits: Permits,
     /// For each API that can be asked, where it is and what is sent as the key; the host knows the real one.
@@ -47,6 +51,8 @@ pub(super) enum OptionsError {
     Window(String),
     #[error("`--permission-mode {0}` is neither `auto` nor `ask`")]
     PermissionMode(String),
+    #[error("`--effort {0}` is not `low`, `medium` or `high`")]
+    Effort(String),
     #[error("failed to find the working directory")]
     WorkingDirectory(#[source] std::io::Error),
 }
@@ -61,6 +67,8 @@ struct Raw {
     clock_speed: Option<String>,
     windows: Vec<String>,
     permission_mode: Option<String>,
+    effort: Option<String>,
+    provider_tools: Option<String>,
 }
 
 impl Options {
@@ -78,6 +86,8 @@ impl Options {
             max_turns: number("--max-turns", raw.max_turns)?,
             windows: raw.windows.into_iter().map(window).collect::<Result<_, _>>()?,
             clock_speed: number("--clock-speed", raw.clock_speed)?.unwrap_or(1),
+            provider_tools: raw.provider_tools.as_deref() == Some("granted"),
+            effort: raw.effort.map(effort).transpose()?,
             permits: permits(raw.permission_mode)?,
             endpoints: endpoints()?,
             home: variable("HOME").ok_or(OptionsError::Missing("HOME"))?.into(),
@@ -102,6 +112,8 @@ impl Raw {
                 "--instructions" => ("--instructions", &mut raw.instructions),
                 "--max-turns" => ("--max-turns", &mut raw.max_turns),
                 "--clock-speed" => ("--clock-speed", &mut raw.clock_speed),
+                "--effort" => ("--effort", &mut raw.effort),
+                "--provider-tools" => ("--provider-tools", &mut raw.provider_tools),
                 "--permission-mode" => ("--permission-mode", &mut raw.permission_mode),
                 _ => return Err(OptionsError::UnknownArgument(argument)),
             };
@@ -110,6 +122,10 @@ impl Raw {
         }
         Ok(raw)
     }
+}
+
+fn effort(text: String) -> Result<ReasoningEffort, OptionsError> {
+    ReasoningEffort::parse(&text).ok_or(OptionsError::Effort(text))
 }
 
 /// A mode that nobody knows is refused: taken for the other one it would let the agent act unasked.

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use warren_domain::ReasoningEffort;
+
 use super::api::Api;
 
 /// A request for an answer, whichever provider gives it.
@@ -12,7 +14,11 @@ pub(super) struct Request<'a> {
     /// In the shape of Anthropic's messages.
     pub(super) messages: Vec<Value>,
     pub(super) tools: Vec<Value>,
+    /// The provider may search the web for the answer.
+    pub(super) searches: bool,
     pub(super) thinking: Thinking,
+    /// How much it thinks, if somebody said so.
+    pub(super) effort: Option<ReasoningEffort>,
     /// Earlier thoughts go back to the provider that sealed them, unless it does not take them any more.
     pub(super) has_thoughts: bool,
     /// The longest answer, in tokens.
@@ -48,6 +54,15 @@ impl Thinking {
             }
             Api::Anthropic => Self::Adaptive,
         }
+    }
+}
+
+/// How many tokens of thought an effort stands for, where a provider counts them.
+pub(super) fn tokens(effort: ReasoningEffort) -> u32 {
+    match effort {
+        ReasoningEffort::Low => 2_000,
+        ReasoningEffort::Medium => 8_000,
+        ReasoningEffort::High => 24_000,
     }
 }
 

@@ -12,6 +12,9 @@ use super::{api::ApiError, ask::Stopped, block, clock::now, session::Agent, thre
 /// How often one request is sent. With the pauses below that is about five minutes.
 const MAX_ATTEMPTS: u32 = 12;
 
+/// The same where nobody is there to answer: about 15 seconds. A server that restarts is back by then.
+const MAX_UNREACHABLE: u32 = 6;
+
 /// Before the second attempt; twice as long before each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
@@ -47,17 +50,7 @@ impl Retries {
             self.conclude(thread, "did not recover");
             return Err(Stopped::Failed(error));
         };
-        let pause_ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-        thread.say(EventBody::Retrying {
-            attempt: self.n_failed,
-            reason: error.to_string(),
-            next_at: Some(now().plus_millis(pause_ms)),
-        });
-        let next = self.n_failed + 1;
-        if next >= FIRST_NOTICE {
-            let seconds = pause.as_secs_f64().ceil();
-            self.notify(thread, format!("{}; next try in {seconds} s (try {next})", error.in_short()));
-        }
+        self.announce(thread, &error, pause);
         tokio::select! {
             biased;
             () = agent.control.interrupted() => {
@@ -68,9 +61,27 @@ impl Retries {
         }
     }
 
+    /// Says what is waited for, by one line: a notice that is updated, or before there is one an event that clients show
+    /// for the moment.
+    fn announce(&mut self, thread: &Thread, error: &ApiError, pause: Duration) {
+        let n_retry = self.n_failed;
+        if n_retry + 1 >= FIRST_NOTICE || error.is_unreachable() {
+            let (seconds, most) = (pause.as_secs_f64().ceil(), max_attempts(error) - 1);
+            let short = error.in_short();
+            self.notify(thread, format!("{short}; retry {n_retry} of {most} in {seconds} s"));
+            return;
+        }
+        let pause_ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+        thread.say(EventBody::Retrying {
+            attempt: n_retry,
+            reason: error.to_string(),
+            next_at: Some(now().plus_millis(pause_ms)),
+        });
+    }
+
     /// The request was answered.
     pub(super) fn succeeded(&mut self, thread: &Thread) {
-        let text = format!("answered at try {}", self.n_failed + 1);
+        let text = format!("answered at retry {}", self.n_failed);
         self.conclude(thread, &text);
     }
 
@@ -88,9 +99,13 @@ impl Retries {
     }
 }
 
+fn max_attempts(error: &ApiError) -> u32 {
+    if error.is_unreachable() { MAX_UNREACHABLE } else { MAX_ATTEMPTS }
+}
+
 /// The pause after so many failures; `None` if there is no further attempt. `random` is between 0 and 1.
 fn pause(error: &ApiError, n_failed: u32, random: f64) -> Option<Duration> {
-    if !error.is_passing() || n_failed >= MAX_ATTEMPTS {
+    if !error.is_passing() || n_failed >= max_attempts(error) {
         return None;
     }
     let usual = FIRST_PAUSE.saturating_mul(1 << (n_failed - 1).min(16)).min(MAX_PAUSE);
@@ -113,7 +128,7 @@ fn random() -> f64 {
 mod tests {
     use std::time::Duration;
 
-    use super::{MAX_ATTEMPTS, pause, random};
+    use super::{MAX_ATTEMPTS, MAX_UNREACHABLE, pause, random};
     use crate::agent::api::{ApiError, ErrorBody};
 
     fn refused(status: u16, retry_after: Option<u64>) -> ApiError {
@@ -128,18 +143,23 @@ mod tests {
 
     #[test]
     fn overload_of_minutes_is_outlasted_whatever_the_provider_asks_for() {
-        let errors = [
-            refused(529, None),
-            refused(503, Some(0)),
-            refused(429, Some(1)),
-            ApiError::Unreachable("refused".to_owned()),
-        ];
+        let errors = [refused(529, None), refused(503, Some(0)), refused(429, Some(1))];
         for error in &errors {
             for random in [0.0, 0.5, 1.0] {
                 let (n_pauses, waited) = total(error, random);
                 assert_eq!(n_pauses, MAX_ATTEMPTS - 1);
                 assert!(waited > Duration::from_secs(180) && waited < Duration::from_secs(480), "{waited:?}");
             }
+        }
+    }
+
+    #[test]
+    fn provider_that_is_not_there_is_given_up_within_half_a_minute() {
+        let refused = "Anthropic cannot be reached (connection refused)".to_owned();
+        for error in [ApiError::NoProvider(refused), ApiError::Unreachable("reset".to_owned())] {
+            let (n_pauses, waited) = total(&error, 1.0);
+            assert_eq!(n_pauses, MAX_UNREACHABLE - 1);
+            assert!(waited > Duration::from_secs(10) && waited < Duration::from_secs(30), "{waited:?}");
         }
     }
 

@@ -21,18 +21,15 @@ pub(super) struct Role {
 
 impl Role {
     /// The agent itself.
-    pub(super) fn main(profile: &Profile, model: &str) -> Self {
+    /// `searches`: the run may have its provider search the web.
+    pub(super) fn main(profile: &Profile, model: &str, searches: bool) -> Self {
         let settings = &profile.settings;
         let mut subagents = vec![general()];
         subagents.retain(|general| settings.subagents.iter().all(|own| own.name != general.name));
         subagents.extend(settings.subagents.iter().cloned());
-        Self {
-            model: model.to_owned(),
-            system: profile.system_prompt(),
-            tools: allowed(Tool::ALL, settings.tools.as_deref()),
-            subagents,
-            depth: 0,
-        }
+        let mut tools = allowed(Tool::ALL, settings.tools.as_deref());
+        tools.retain(|tool| searches || *tool != Tool::WebSearch);
+        Self { model: model.to_owned(), system: profile.system_prompt(), tools, subagents, depth: 0 }
     }
 
     /// A subagent of this role. It has no tool that its caller lacks.

@@ -9,7 +9,9 @@ use std::{
 
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
-use warren_domain::{ConversationId, Conversations, ErrorCode, EventBody, SystemSubtype, Usage};
+use warren_domain::{
+    ConversationId, Conversations, ErrorCode, EventBody, ReasoningEffort, SystemSubtype, Usage,
+};
 
 use super::{
     api::{Client, ClientError, Endpoint},
@@ -42,6 +44,10 @@ pub(super) struct Agent {
     pub(super) shells: Shells,
     /// What all threads cost in this turn.
     pub(super) usage: RefCell<Usage>,
+    /// The run may use tools that providers run.
+    pub(super) provider_tools: bool,
+    /// How much the model thinks, if somebody said so.
+    pub(super) effort: Option<ReasoningEffort>,
     /// The provider has not refused to let the model think.
     pub(super) thinks: Cell<bool>,
     model: String,
@@ -109,6 +115,8 @@ impl Agent {
             permits: options.permits,
             shells: Shells::default(),
             usage: RefCell::default(),
+            provider_tools: options.provider_tools,
+            effort: options.effort,
             thinks: Cell::new(true),
             model: options.model,
             voice,
@@ -131,7 +139,7 @@ impl Agent {
         };
         self.take_up(&thread, prompt);
         self.name_unused(&thread);
-        let role = Role::main(&self.profile, &self.model);
+        let role = Role::main(&self.profile, &self.model, self.provider_tools);
         self.converse(&thread, &role).await
     }
 

@@ -37,6 +37,7 @@ pub(super) enum Tool {
     Todo,
     Task,
     Question,
+    WebSearch,
 }
 
 /// What a tool answers.
@@ -72,6 +73,7 @@ impl Tool {
         Tool::Todo,
         Tool::Task,
         Tool::Question,
+        Tool::WebSearch,
     ];
 
     /// Its name as the model knows it.
@@ -86,6 +88,7 @@ impl Tool {
             Tool::Todo => "todo",
             Tool::Task => "task",
             Tool::Question => "question",
+            Tool::WebSearch => "web_search",
         }
     }
 
@@ -98,13 +101,14 @@ impl Tool {
                 Tool::Task => name == "agent",
                 Tool::Edit => name == "multiedit",
                 Tool::Question => name == "askuserquestion",
+                Tool::WebSearch => name == "websearch",
                 _ => false,
             }
     }
 
     /// Whether it may run beside others: it changes nothing, or what it changes is its own affair.
     pub(super) fn runs_beside_others(self) -> bool {
-        matches!(self, Tool::Read | Tool::Glob | Tool::Grep | Tool::Task)
+        matches!(self, Tool::Read | Tool::Glob | Tool::Grep | Tool::Task | Tool::WebSearch)
     }
 
     /// Whether it changes something, or may: what a person is asked about.
@@ -112,7 +116,13 @@ impl Tool {
         match self {
             Tool::Bash | Tool::Write | Tool::Edit => true,
             // What a subagent does in its task is asked for call by call.
-            Tool::Read | Tool::Glob | Tool::Grep | Tool::Todo | Tool::Task | Tool::Question => false,
+            Tool::Read
+            | Tool::Glob
+            | Tool::Grep
+            | Tool::Todo
+            | Tool::Task
+            | Tool::Question
+            | Tool::WebSearch => false,
         }
     }
 
@@ -133,6 +143,7 @@ impl Tool {
             Tool::Todo => include_str!("tools/schemas/todo.json"),
             Tool::Task => include_str!("tools/schemas/task.json"),
             Tool::Question => include_str!("tools/schemas/question.json"),
+            Tool::WebSearch => include_str!("tools/schemas/web_search.json"),
         };
         let mut schema: Value = serde_json::from_str(text).unwrap_or_default();
         if self == Tool::Task {
@@ -143,7 +154,7 @@ impl Tool {
         schema
     }
 
-    /// Runs a call. Tasks and questions are the session's affair.
+    /// Runs a call. Tasks, questions and searches are the session's affair.
     pub(super) async fn run(self, input: Value, context: &Context<'_>) -> Output {
         match self {
             Tool::Bash => bash::run(input, context).await,
@@ -160,6 +171,7 @@ impl Tool {
             Tool::Todo => Output::from(todo::run(input)),
             Tool::Task => Output::failed("a task cannot be run as a plain tool"),
             Tool::Question => Output::failed("a question cannot be run as a plain tool"),
+            Tool::WebSearch => Output::failed("a search cannot be run as a plain tool"),
         }
     }
 }

@@ -193,12 +193,12 @@ fn overload_that_lasts_is_shown_in_the_conversation_and_outlasted() {
         })
         .collect();
     assert!(
-        shown[0].starts_with("The provider is overloaded; next try in ") && shown[0].ends_with(" s (try 5)")
+        shown[0].starts_with("The provider is overloaded; retry 4 of 11 in ") && shown[0].ends_with(" s")
     );
-    assert_eq!(shown.len(), 5, "one for each of the tries 5 to 8, and the end: {shown:?}");
+    assert_eq!(shown.len(), 5, "one for each of the retries 4 to 7, and the end: {shown:?}");
     assert_eq!(
         notices(&place),
-        ["The provider was not available for a while; it answered at try 8"],
+        ["The provider was not available for a while; it answered at retry 7"],
         "one block, which changes"
     );
 }
@@ -214,4 +214,73 @@ fn interrupt_ends_the_wait_for_an_overloaded_provider() {
     run.interrupt();
     let done = run.finish();
     assert_eq!(done.end, json!({"outcome": "interrupted"}));
+}
+
+/// What the host answers while it cannot reach the provider.
+fn cannot_reach(status: u16, message: &str) -> Reply {
+    let error = json!({"type": "api_error", "reason": "provider_unreachable", "message": message});
+    Reply::Refusal { status, headers: "", body: json!({"type": "error", "error": error}) }
+}
+
+#[test]
+fn provider_that_is_not_there_is_shown_from_the_first_retry_by_one_line_and_given_up_soon() {
+    const MESSAGE: &str = "Anthropic cannot be reached (connection refused)";
+    let place = Place::new();
+    let model = Model::start((0..6).map(|_| Step::to("hi", cannot_reach(502, MESSAGE))));
+    let done = place.prompt(&model, "m", "hi").finish();
+    model.assert_done();
+    let hint = "hint: check the server's network and the provider's base URL, then send the message again";
+    assert_eq!(
+        done.end,
+        json!({"outcome": "failed", "code": "LLM_ERROR", "message": format!("{MESSAGE}\n{hint}"), "recoverable": true})
+    );
+    let shown: Vec<(String, String)> = done
+        .drafts
+        .iter()
+        .filter_map(|draft| match &draft.body {
+            EventBody::BlockComplete { block: Block::System { id, message, .. } } => {
+                Some((id.0.clone(), message.clone()))
+            }
+            EventBody::Retrying { .. } => panic!("a second line that says the same"),
+            _ => None,
+        })
+        .collect();
+    for (n, (id, message)) in shown.iter().take(5).enumerate() {
+        let begin = format!("{MESSAGE}; retry {} of 5 in ", n + 1);
+        assert!(message.starts_with(&begin) && *id == shown[0].0, "{message}");
+    }
+    assert_eq!(shown.len(), 6, "{shown:?}");
+    assert_eq!(notices(&place), ["The provider was not available for a while; it did not recover"]);
+}
+
+#[test]
+fn provider_that_the_host_has_given_up_is_not_asked_again() {
+    const MESSAGE: &str =
+        "Anthropic cannot be reached (connection refused) at any of 6 attempts\nhint: check it";
+    let place = Place::new();
+    let model = Model::start([Step::to("hi", cannot_reach(400, MESSAGE))]);
+    let done = place.prompt(&model, "m", "hi").finish();
+    assert_eq!((&done.end["message"], model.requests().len()), (&json!(MESSAGE), 1));
+}
+
+#[test]
+fn effort_goes_to_the_provider_in_the_words_of_each_model() {
+    for (model_name, thinking, output_config) in [
+        ("claude-sonnet-4-5", json!({"type": "enabled", "budget_tokens": 24_000}), Value::Null),
+        ("claude-opus-4-7", json!({"type": "adaptive", "display": "summarized"}), json!({"effort": "high"})),
+        // It does not think.
+        ("scripted-1", Value::Null, Value::Null),
+    ] {
+        let place = Place::new();
+        let model = Model::start([Step::to("hi", Answer::new("a").text("Hello"))]);
+        let mut run = place.start_as(&model, model_name, &["--effort", "high"]);
+        run.tell(&json!({"type": "prompt", "message": "m", "content": "hi"}));
+        assert_eq!(run.finish().end["summary"], "Hello");
+        let request = &model.requests()[0];
+        assert_eq!(
+            (&request["thinking"], &request["output_config"]),
+            (&thinking, &output_config),
+            "{model_name}"
+        );
+    }
 }

@@ -11,6 +11,7 @@ mod model;
 mod permits;
 mod place;
 mod resume;
+mod search;
 mod subagents;
 mod tools;
 mod turns;

@@ -88,7 +88,7 @@ impl Place {
         self.start_as(model, "scripted-1", &[])
     }
 
-    fn start_as(&self, model: &Model, name: &str, more: &[&str]) -> Run<'_> {
+    pub(crate) fn start_as(&self, model: &Model, name: &str, more: &[&str]) -> Run<'_> {
         let mut child = Command::new(env!("CARGO_BIN_EXE_warren-guest"))
             .args(["agent", "--session", SESSION, "--model", name, "--clock-speed", "1000", "--instructions"])
             .arg(self.root.path().join("instructions"))

@@ -194,8 +194,12 @@ async fn a_description_names_the_host_and_never_the_key() {
     });
     let described = bench.gateway.describe().await;
     assert!(!format!("{described:?}").contains(REAL_KEY));
-    let summary =
-        |format, target: &str, has_key| UpstreamSummary { format, target: target.to_owned(), has_key };
+    let summary = |format, target: &str, has_key| UpstreamSummary {
+        format,
+        target: target.to_owned(),
+        is_demo: target == "demo",
+        has_key,
+    };
     let expected = [
         summary(Format::Anthropic, "models.example.org:8443", true),
         summary(Format::Gemini, "demo", false),

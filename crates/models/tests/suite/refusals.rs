@@ -12,6 +12,11 @@ fn error(kind: &str, message: &str) -> String {
     format!(r#"{{"error":{{"message":"{message}","type":"{kind}"}},"type":"error"}}"#)
 }
 
+fn unreachable(message: &str) -> String {
+    let error = format!(r#"{{"message":"{message}","reason":"provider_unreachable","type":"api_error"}}"#);
+    format!(r#"{{"error":{error},"type":"error"}}"#)
+}
+
 #[tokio::test]
 async fn other_paths_and_methods_do_not_exist() {
     let mut bench = Bench::with_demo();
@@ -74,11 +79,54 @@ async fn a_provider_that_cannot_be_reached_is_a_502() {
     drop(provider);
     let mut bench = Bench::new(options(base_url));
     let answer = bench.connect().await.post("/v1/messages", request()).await;
-    let body = error("api_error", "the model's provider cannot be reached");
+    let body = unreachable("Anthropic cannot be reached (connection refused)");
     assert_eq!((answer.status, answer.body.as_str()), (502, body.as_str()));
     let mut expected = exchange(502, Ending::Complete, Some("application/json"), &body);
     expected.refusal = Some(RefusalKind::Unreachable);
     assert_eq!(bench.ended().await, expected);
+}
+
+#[tokio::test]
+async fn provider_whose_name_cannot_be_resolved_is_named_with_the_reason() {
+    let bench = Bench::new(options("http://no-such-host.invalid".to_owned()));
+    let answer = bench.connect().await.post("/v1/messages", request()).await;
+    let body = unreachable("Anthropic cannot be reached (its host name cannot be resolved)");
+    assert_eq!((answer.status, answer.body), (502, body));
+}
+
+/// Agents repeat what may pass; some of them for minutes.
+#[tokio::test]
+async fn provider_that_stays_unreachable_is_given_up_by_an_answer_that_no_agent_retries() {
+    let provider = Provider::start().await;
+    let base_url = provider.base_url();
+    drop(provider);
+    let mut bench = Bench::new(options(base_url));
+    let mut statuses = Vec::new();
+    let mut last = String::new();
+    for _ in 0..6 {
+        let answer = bench.connect().await.post("/v1/messages", request()).await;
+        let ended = bench.ended().await;
+        assert_eq!((ended.called.usage.total_tokens, ended.called.cost_usd), (0, 0.0));
+        statuses.push(answer.status);
+        last = answer.body;
+    }
+    assert_eq!(statuses, [502, 502, 502, 502, 502, 400]);
+    let hint = "hint: check the server's network and the base URL with `warren keys test anthropic`, then send the message again";
+    let message = format!("Anthropic cannot be reached (connection refused) at any of 6 attempts\\n{hint}");
+    assert_eq!(last, unreachable(&message));
+}
+
+#[tokio::test]
+async fn answer_that_no_model_gave_costs_nothing() {
+    let provider = Provider::start().await;
+    for (headers, body) in [("", "x"), ("content-type: text/html\r\n", "<p>It works!</p>"), ("", "")] {
+        let mut bench = Bench::with_provider(&provider);
+        let mut client = bench.connect().await;
+        let serve = async { provider.receive().await.answer("200 OK", headers, body).await };
+        tokio::join!(client.post("/v1/messages", request()), serve);
+        let called = bench.ended().await.called;
+        assert_eq!((called.status, called.usage.total_tokens, called.cost_usd), (200, 0, 0.0), "{body}");
+    }
 }
 
 #[tokio::test]
@@ -94,8 +142,8 @@ async fn redirects_are_not_followed() {
             .await;
     };
     let (answer, ()) = tokio::join!(client.post("/v1/messages", request()), serve);
-    let message = "the model's provider redirects elsewhere, and redirects are not followed";
-    assert_eq!((answer.status, answer.body), (502, error("api_error", message)));
+    let message = "Anthropic redirects elsewhere, and redirects are not followed";
+    assert_eq!((answer.status, answer.body), (502, unreachable(message)));
 }
 
 #[test]
@@ -118,4 +166,45 @@ fn addresses_and_keys_that_cannot_be_right_are_refused_at_the_start() {
     assert!(setup("https://user:secret@host", "k").starts_with("the address of the model provider contains"));
     assert!(setup("https://host", "").starts_with("the key for `host` is empty"));
     assert!(setup("https://host", "two\nlines").starts_with("the key for `host` is empty or has characters"));
+}
+
+#[tokio::test]
+async fn model_that_somebody_chose_is_refused_without_a_key_and_the_demo_model_does_not_answer() {
+    let message = |model: &str| {
+        let hint = "hint: store one in the page under Settings or with `warren keys set anthropic`, or choose a model from `warren models`";
+        format!("the model `{model}` cannot answer: there is no key for Anthropic\\n{hint}")
+    };
+    // Chosen under the name that is asked for, with its provider's name before it, and by an alias.
+    for (bench, model) in [
+        (Bench::with_demo().told_to_use("claude-opus-4-5"), "claude-opus-4-5"),
+        (Bench::with_demo().told_to_use("anthropic/claude-opus-4-5"), "anthropic/claude-opus-4-5"),
+        (Bench::with_demo().choosing("opus"), "opus"),
+    ] {
+        let mut bench = bench;
+        let answer = bench.connect().await.post("/v1/messages", request()).await;
+        assert_eq!((answer.status, answer.body), (400, error("permission_error", &message(model))));
+        let ended = bench.ended().await;
+        assert_eq!((ended.refusal, ended.called.status), (Some(RefusalKind::NoKey), 400));
+        assert_eq!((ended.called.usage.total_tokens, ended.called.attempt), (0, 1));
+    }
+}
+
+#[tokio::test]
+async fn demo_model_answers_where_nobody_chose_a_model_and_by_its_name_even_beside_a_key() {
+    let by_name = request().replace("claude-opus-4-5", "warren-demo-1");
+    let provider = Provider::start().await;
+    for (bench, body) in [
+        (Bench::with_demo(), request().to_owned()),
+        // What an agent asks for by itself, beside the model that somebody chose for something else.
+        (Bench::with_demo().told_to_use("claude-haiku-4-5"), request().to_owned()),
+        (Bench::with_demo().told_to_use("warren-demo-1").choosing("warren-demo-1"), by_name.clone()),
+        (Bench::with_demo().choosing("warren-demo-1"), request().to_owned()),
+        (Bench::with_provider(&provider).choosing("warren-demo-1"), by_name),
+    ] {
+        let mut bench = bench;
+        assert_eq!(bench.connect().await.post("/v1/messages", body).await.status, 200);
+        let ended = bench.ended().await;
+        assert_eq!((ended.refusal, ended.called.model.as_str()), (None, "warren-demo-1"));
+    }
+    assert!(provider.received_nothing().await);
 }

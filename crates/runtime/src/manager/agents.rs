@@ -22,6 +22,12 @@ impl Agents for SessionManager {
             all.push(AgentSummary {
                 name,
                 is_agent: true,
+                has_effort: adapter.has_effort().in_version(
+                    program
+                        .as_ref()
+                        .and_then(|it| it.installed.as_ref())
+                        .map(|(version, _)| version.as_str()),
+                ),
                 needs_program: adapter.program().is_some(),
                 program,
             });
@@ -30,6 +36,7 @@ impl Agents for SessionManager {
         all.extend(known.into_iter().map(|program| AgentSummary {
             name: program.name.clone(),
             is_agent: program.is_agent,
+            has_effort: false,
             needs_program: true,
             program: Some(program),
         }));

@@ -17,7 +17,9 @@ use crate::{
     options::Programs,
     places::Places,
     recorder::{RecordError, Recorder},
-    session::{Leave, Request, accepted, first_version, is_shared, latest_of_workspace},
+    session::{
+        Leave, Request, accepted, check_effort, check_model, first_version, is_shared, latest_of_workspace,
+    },
     spaces,
 };
 
@@ -149,6 +151,10 @@ impl SessionManager {
         let (_, agent_type) = find_adapter(&new.agent_type, self.shared.parts.programs.as_ref())?;
         let new = NewSession { agent_type, ..new };
         accepted(&new.agent_type, new.options.permission_mode.unwrap_or_default(), None)?;
+        if forked_from.is_none() {
+            check_effort(&self.shared, &new.agent_type, new.options.effort)?;
+            check_model(&self.shared, &new.agent_type, new.options.model.as_deref()).await?;
+        }
         let env = &self.shared.parts.env;
         let session = env.session_id();
         let workspace = self.workspace_for(session, &new).await?;

@@ -79,13 +79,13 @@ fn priced(provider: &ConfiguredProvider, model: OfferedModel, gateway: &Gateway)
 }
 
 /// The agents that would ask this provider for this model.
-fn agents(provider: &ConfiguredProvider, model: &str) -> Vec<String> {
+pub(super) fn agents(provider: &ConfiguredProvider, model: &str) -> Vec<String> {
     let asks =
         |adapter: &&&dyn Adapter| provider.formats.iter().any(|format| adapter.asks_for(api(*format), model));
     adapters().iter().filter(asks).map(|adapter| adapter.agent_type().0).collect()
 }
 
-fn api(format: Format) -> ModelApi {
+pub(super) fn api(format: Format) -> ModelApi {
     match format {
         Format::Anthropic => ModelApi::Anthropic,
         Format::Gemini => ModelApi::Gemini,

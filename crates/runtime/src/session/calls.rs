@@ -12,7 +12,8 @@ use tokio::{
 };
 use warren_domain::{ConversationId, Draft, EventBody, RECORDED_PER_RUN, RECORDED_PER_SESSION, RunId};
 use warren_models::{
-    Budget, Caller, Charge, Exchange, Feature, NotRecorded, Quote, RefusalKind, Starting, Unaffordable,
+    Budget, Caller, Charge, Exchange, Feature, Format, NotRecorded, Quote, RefusalKind, Starting,
+    Unaffordable,
 };
 
 use super::{SessionTask, active::DEMO, signal::Signal};
@@ -39,6 +40,8 @@ struct Active {
     budget: Option<(RunId, Budget)>,
     /// The models that a run was told to use.
     models: Vec<String>,
+    /// The model that somebody chose, and the formats in which the agent asks for it.
+    chosen: Option<(String, Vec<Format>)>,
     /// Whether the run may use tools that the provider runs.
     provider_tools: bool,
 }
@@ -61,6 +64,11 @@ impl Calls {
     /// The models that the session, its profile or the message named: they may be asked for.
     pub(super) fn told_to_use(&self, models: Vec<String>) {
         self.active().models = models;
+    }
+
+    /// The model that somebody chose for the run, and the formats of its calls: the demo model does not answer them.
+    pub(super) fn answered_only_by(&self, chosen: Option<(String, Vec<Format>)>) {
+        self.active().chosen = chosen;
     }
 
     /// Whether calls may make the provider run tools of its own.
@@ -94,6 +102,12 @@ impl Caller for Calls {
 
     fn own_models(&self) -> Vec<String> {
         self.active().models.clone()
+    }
+
+    fn chosen(&self, format: Format) -> Option<String> {
+        let active = self.active();
+        let (model, _) = active.chosen.as_ref().filter(|(_, formats)| formats.contains(&format))?;
+        Some(model.clone())
     }
 
     fn reserve(&self, run: RunId, quote: &Quote) -> Result<Option<Charge>, Unaffordable> {

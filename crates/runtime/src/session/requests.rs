@@ -210,6 +210,7 @@ impl SessionTask {
             return Err(Failure::Refused(SessionError::Draining));
         }
         self.check_accepted(message.options.permission_mode, Some(&message.content))?;
+        self.check_answerable(&message.options).await?;
         self.check_log_room().await?;
         let run = self.shared.parts.env.run_id();
         let title = self.title_from(&message.content).await?;
@@ -303,7 +304,10 @@ impl SessionTask {
 
     async fn on_update(&mut self, changes: SessionChanges) -> Result<(), Failure> {
         let options = changes.options.clone().and_then(|it| serde_json::from_value::<RunOptions>(it).ok());
-        self.check_accepted(options.and_then(|options| options.permission_mode), None)?;
+        self.check_accepted(options.as_ref().and_then(|options| options.permission_mode), None)?;
+        if let Some(options) = options {
+            self.check_new_options(&options).await?;
+        }
         let now = self.shared.parts.env.now();
         let update = SessionUpdate {
             name: changes.name.clone(),
@@ -476,6 +480,7 @@ pub(super) fn merged(session: &RunOptions, message: &RunOptions) -> RunOptions {
         model: message.model.clone().or_else(|| session.model.clone()),
         time_budget: message.time_budget.or(session.time_budget),
         permission_mode: message.permission_mode.or(session.permission_mode),
+        effort: message.effort.or(session.effort),
         // The session's own: a message cannot give itself more.
         budget: session.budget,
     }

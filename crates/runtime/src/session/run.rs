@@ -14,6 +14,7 @@ use warren_store::{Change, ReadError, RunRecord, SessionUpdate};
 
 use super::{
     SessionTask,
+    accepted::check_model,
     active::{ActiveRun, Stop},
     agent::Agent,
     deadlines::NEVER,
@@ -27,7 +28,9 @@ use super::{
     versions::{Files, Prepared},
 };
 use crate::{
+    api::SessionError,
     options::Program,
+    providers::formats,
     recorder::{RecordError, for_each_event_after},
     spaces,
 };
@@ -53,7 +56,14 @@ fn put_before_path(launch: &mut Launch, program: Option<&str>, ready: &Ready) {
     launch.env.insert("PATH".to_owned(), all.join(":"));
 }
 
-/// Why an agent does not start, with a hint.
+/// A refusal and its hint as one text, for the log.
+fn with_hint(error: &SessionError) -> String {
+    match error {
+        SessionError::Invalid { message, hint: Some(hint), .. } => format!("{message}; hint: {hint}"),
+        error => error.to_string(),
+    }
+}
+
 /// Says which parts of its profile the agent has no place for.
 fn ignored_note(
     adapter: &dyn Adapter,
@@ -76,6 +86,7 @@ fn ignored_note(
     (!ignored.is_empty()).then(|| Draft::of_run(run, EventBody::BlockComplete { block }))
 }
 
+/// Why an agent does not start, with what to do about it.
 fn not_launched(error: &LaunchError) -> (ErrorCode, String) {
     let code = match error {
         LaunchError::NotInstalled { .. } | LaunchError::NoCommand { .. } => ErrorCode::AgentUnknown,
@@ -122,7 +133,7 @@ impl SessionTask {
         }
     }
 
-    async fn session_options(&self) -> Result<RunOptions, ReadError> {
+    pub(super) async fn session_options(&self) -> Result<RunOptions, ReadError> {
         session_options(&self.identity, &self.shared).await
     }
 
@@ -220,6 +231,10 @@ impl SessionTask {
             .map_err(|failure| (failure.code, failure.full_message()))?;
         let own = self.session_options().await.map_err(|error| agent_error(chain(&error)))?;
         let options = merged(&own, &record.input.options);
+        let chosen = options.model.as_deref().or(profile.model.as_deref());
+        // Again: the key may be gone since the message was accepted.
+        let checked = check_model(&self.shared, &self.identity.agent_type, chosen).await;
+        checked.map_err(|error| (ErrorCode::BadRequest, with_hint(&error)))?;
         let past = self.past(adapter).await.map_err(|error| agent_error(chain(&error)))?;
         let endpoints = endpoints();
         let named = |program: &Program| (program.name.clone(), program.argv.clone());
@@ -233,6 +248,7 @@ impl SessionTask {
             permission_mode: options.permission_mode.unwrap_or_default(),
             programs: &programs,
             model: options.model.as_deref(),
+            effort: options.effort,
             context_window: warren_models::context_window,
             profile: &profile,
             endpoints: &endpoints,
@@ -246,6 +262,8 @@ impl SessionTask {
         let of_subagents = profile.subagents.iter().filter_map(|subagent| subagent.model.as_ref());
         let named = options.model.iter().chain(&profile.model).chain(of_subagents);
         ready.calls.told_to_use(named.cloned().collect());
+        let formats = chosen.map(|model| (model.to_owned(), formats(adapter, model)));
+        ready.calls.answered_only_by(formats);
         ready.calls.grant_provider_tools(profile.provider_tools);
         // Calls are admitted before the agent can make one.
         ready.belong_to(Some(record.run_id));

@@ -41,7 +41,12 @@ pub(crate) async fn send(call: Call) -> Answer {
         content: wanted.content,
         idempotency_key: wanted.idempotency_key,
         when_busy: wanted.when_busy.unwrap_or_default(),
-        options: RunOptions { model: wanted.model, time_budget: wanted.time_budget, ..RunOptions::default() },
+        options: RunOptions {
+            model: wanted.model,
+            time_budget: wanted.time_budget,
+            effort: wanted.effort,
+            ..RunOptions::default()
+        },
         base_version: wanted.base_version,
         count: Some(call.app().gateway().count_of(call.identity()?)),
         from: wanted.from.unwrap_or_default(),

@@ -229,7 +229,7 @@ impl Replays for FakeRuntime {
 impl Agents for FakeRuntime {
     async fn agent_list(&self) -> Vec<AgentSummary> {
         let name = "builtin".to_owned();
-        vec![AgentSummary { name, is_agent: true, needs_program: false, program: None }]
+        vec![AgentSummary { name, is_agent: true, has_effort: true, needs_program: false, program: None }]
     }
 
     async fn agent_install(&self, name: &str) -> Result<AgentSummary, SessionError> {

@@ -1,25 +1,33 @@
-import { useWarrenClient, type SessionListItem } from "@warren/react";
+import { useResource, useWarrenClient, type SessionListItem, type SessionOptions } from "@warren/react";
 import { useState } from "react";
+import { said } from "~/lib/problem";
 import { AgentMark, agentName } from "~/ui/AgentMark";
 import { Icon } from "~/ui/Icon";
+import { toast } from "~/ui/toasts";
+import { EffortMenu } from "./EffortMenu";
 import { ModelDialog } from "./ModelDialog";
+import { DEMO, willAnswer } from "./models";
 
 type Props = { session: SessionListItem; model: string | undefined; mayChange: boolean };
-
-/** The scripted model answers whatever is asked for. */
-const DEMO = "warren-demo-1";
 
 /** The model of a session, and how to choose another from the next message on. */
 export function ModelPicker({ session, model, mayChange }: Props) {
   const client = useWarrenClient();
   const [open, setOpen] = useState(false);
-  const chosen = (session.options as { model?: string } | undefined)?.model;
-  // What answered counts more than what was asked for.
-  const shown = model === DEMO ? DEMO : (chosen ?? model ?? "default");
-  const save = (id: string) => {
-    const { model: _old, ...rest } = (session.options ?? {}) as Record<string, unknown>;
-    return client.patchSession(session.sessionId, { options: { ...rest, ...(id ? { model: id } : {}) } });
-  };
+  const agents = useResource("agents", client.agents);
+  const hasEffort = agents.data?.agents.find((agent) => agent.name === session.type)?.hasEffort === true;
+  const options = (session.options ?? {}) as SessionOptions;
+  const chosen = options.model;
+  const profile = session.agentProfileReference;
+  // Most sessions have the default profile, which chooses no model.
+  const profiles = useResource(`profiles of ${profile}`, async () => (profile === "default" ? [] : (await client.profiles()).profiles));
+  const ofProfile = profiles.data?.find((one) => one.id === profile)?.model;
+  // Read again when something else answers: a key was stored or removed.
+  const models = useResource("models", client.models, model);
+  const own = willAnswer({ chosen: ofProfile, answered: model, agent: session.type, models: models.data?.models });
+  const shown = chosen ?? own ?? "default";
+  // What is undefined is not sent, and so is gone.
+  const save = (changes: Partial<SessionOptions>) => client.patchSession(session.sessionId, { options: { ...options, ...changes } });
   return (
     <>
       <span className="pick-agent hide-s"><AgentMark type={session.type} /><b>{agentName(session.type)}</b></span>
@@ -27,11 +35,12 @@ export function ModelPicker({ session, model, mayChange }: Props) {
         Model <span className="cut">{shown}</span>
         <Icon name="down" size="xs" />
       </button>
+      {hasEffort && mayChange && <EffortMenu effort={options.effort ?? null} onChoose={(effort) => void save({ effort: effort ?? undefined }).catch((error: unknown) => toast({ title: "The effort was not changed", text: said(error), warn: true }))} />}
       {open && (
-        <ModelDialog title="Model of this session" agent={session.type} current={chosen ?? ""} onChoose={({ id }) => save(id)} onClose={() => setOpen(false)}>
+        <ModelDialog title="Model of this session" agent={session.type} current={chosen ?? ""} onChoose={({ id }) => save({ model: id || undefined })} onClose={() => setOpen(false)}>
           {agentName(session.type)} uses it from the next message on.
-          {model && model !== DEMO && !chosen ? ` The default is now ${model}.` : ""}
-          {model === DEMO && " The demo model answered last: where no API key is set, it answers whichever model you choose."}
+          {own && !chosen ? ` The default is now ${own}.` : ""}
+          {own === DEMO && " The demo model answers from a script: no API key is set for the default model."}
         </ModelDialog>
       )}
     </>

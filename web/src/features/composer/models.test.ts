@@ -1,6 +1,6 @@
 import type { ModelItem } from "@warren/react";
 import { expect, it } from "vitest";
-import { doubtOf, idOf, matchingModels, modelsFor, optionsFor, priceWords, windowWords } from "./models";
+import { DEMO, doubtOf, idOf, matchingModels, modelsFor, optionsFor, priceWords, willAnswer, windowWords } from "./models";
 
 const model = (id: string, more: Partial<ModelItem> = {}): ModelItem => ({ id, provider: "anthropic", agents: ["builtin"], ...more });
 const OPUS = model("claude-opus-4-5", { displayName: "Claude Opus 4.5", contextWindow: 200_000, price: { input: 5, output: 25, cacheRead: 0.5 } });
@@ -38,4 +38,16 @@ it("doubts a name that nobody lists, once it cannot become one that is listed", 
   expect(["", "gpt", "gpt-5", "opus 4.5"].map((name) => doubtOf(name, ALL))).toEqual([null, null, null, null]);
   expect(doubtOf("gpt banana", ALL)).toMatch(/no spaces/);
   expect(doubtOf("gpt-banana", ALL)).toMatch(/No provider lists/);
+});
+
+it("names the model that answers next, whatever answered before", () => {
+  const demo = [model(DEMO, { provider: "demo", agents: ["builtin", "acp"] })];
+  const next = (more: Partial<Parameters<typeof willAnswer>[0]>) => willAnswer({ agent: "builtin", models: demo, ...more });
+  // A fork of a session that the demo model answered under another name, and one that waits for its first answer.
+  expect([next({ answered: "claude-sonnet-4-5" }), next({})]).toEqual([DEMO, DEMO]);
+  expect(next({ chosen: "claude-opus-4-5", answered: DEMO })).toBe("claude-opus-4-5");
+  expect(next({ models: [OPUS], answered: "claude-sonnet-4-5" })).toBe("claude-sonnet-4-5");
+  expect(next({ models: [OPUS], answered: DEMO })).toBeUndefined();
+  expect(next({ agent: "acp", answered: "gpt-5" })).toBe("gpt-5");
+  expect(next({ models: undefined, answered: "claude-sonnet-4-5" })).toBeUndefined();
 });

@@ -29,6 +29,24 @@ export function optionsFor(models: readonly ModelItem[], typed: string): ModelOp
 /** The name that a choice stands for; nothing for the agent's own. */
 export const idOf = (option: ModelOption): string => (option.kind === "listed" ? option.model.id : option.kind === "typed" ? option.id : "");
 
+/** The scripted model: it answers where nobody chose a model and there is no key, and whoever asks for it. */
+export const DEMO = "warren-demo-1";
+
+/** What is known of the model of a session: what somebody chose for it or its profile, what answered last, and what is listed. */
+type Known = { chosen?: string | null; answered?: string; agent: string; models: readonly ModelItem[] | undefined };
+
+/** The model that answers the next message; nothing if only the agent knows. */
+export function willAnswer({ chosen, answered, agent, models }: Known): string | undefined {
+  if (chosen) return chosen;
+  if (!models) return undefined;
+  // Any provider may be the one that an ACP agent asks, so the demo model is always among its models.
+  const isDemo = modelsFor(agent, models).some((model) => model.id === DEMO);
+  if (agent === "acp") return answered;
+  if (isDemo) return DEMO;
+  // It answered before there was a key.
+  return answered === DEMO ? undefined : answered;
+}
+
 const dollars = (usd: number): string => `$${usd < 1 ? String(Number(usd.toPrecision(2))) : String(Number(usd.toFixed(2)))}`;
 
 /** What a model costs, for a million tokens. */

@@ -5,6 +5,7 @@ import { Button } from "~/ui/Button";
 import { Icon } from "~/ui/Icon";
 import { Menu } from "~/ui/Menu";
 import { useGrow } from "../composer/Composer";
+import { EffortMenu } from "../composer/EffortMenu";
 import { ModelDialog } from "../composer/ModelDialog";
 import { Uploads, whatHolds } from "../composer/Uploads";
 import { useWindowDrop } from "../composer/useWindowDrop";
@@ -53,6 +54,7 @@ export function StartForm({ start, isFree }: { start: Start; isFree: boolean }) 
           Model <span className="cut">{start.model?.id || "default"}</span>
           <Icon name="down" size="xs" />
         </button>
+        {agent?.hasEffort && <EffortMenu effort={start.effort} onChoose={(effort) => start.change({ effort })} />}
         {choosing && agent && (
           <ModelDialog title="Model of the new session" agent={agent.name} current={start.model?.id ?? ""} onChoose={(model) => start.change({ model: model.id ? model : null })} onClose={() => setChoosing(false)}>
             It can be changed for each later message.

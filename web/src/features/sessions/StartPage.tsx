@@ -2,6 +2,7 @@ import { useResource, useWarrenClient } from "@warren/react";
 import { Icon } from "~/ui/Icon";
 import { Mark } from "~/ui/Mark";
 import { Unread } from "~/ui/Notice";
+import { DEMO } from "../composer/models";
 import { demoNotice, findingsOf } from "../overview/doctor";
 import { backendOf } from "../shell/isolation";
 import { usePerson } from "../shell/person";
@@ -20,8 +21,8 @@ export function StartPage() {
   const start = useStart();
   usePageTitle("");
   const found = doctor.data && findingsOf(doctor.data);
-  // A listed model of a provider is answered by that provider, whoever would answer the default.
-  const isReal = start.model?.model !== undefined && start.model.model.provider !== "demo";
+  // A model that was chosen is answered by its provider or refused; the demo model answers only the default, and by its name.
+  const isReal = start.model !== null && start.model.id !== DEMO;
   const notice = found && start.agent && !isReal ? demoNotice(start.agent.name, found) : null;
   return (
     <>

@@ -4,16 +4,17 @@ import { awaitComposer } from "~/lib/focus";
 import { said } from "~/lib/problem";
 import { navigate, sessionPath } from "~/lib/router";
 import { agentName } from "~/ui/AgentMark";
+import type { Effort } from "../composer/EffortMenu";
 import type { Chosen } from "../composer/ModelDialog";
 import { contentOf } from "../composer/Composer";
 import { changeDraft, NEW_SESSION, useDraft } from "../composer/useDraft";
 import type { Attached } from "./attached";
 
 /** What was chosen for the next session. Kept while the page is open: whoever looks elsewhere finds it as it was. */
-type Choices = { agent: string; model: Chosen | null; profile: string | null; budget: number | null; asks: boolean; name: string; files: readonly Attached[] };
+type Choices = { agent: string; model: Chosen | null; effort: Effort; profile: string | null; budget: number | null; asks: boolean; name: string; files: readonly Attached[] };
 
 const AGENT = "warren.agent";
-const fresh = (): Choices => ({ agent: localStorage.getItem(AGENT) ?? "builtin", model: null, profile: null, budget: null, asks: false, name: "", files: [] });
+const fresh = (): Choices => ({ agent: localStorage.getItem(AGENT) ?? "builtin", model: null, effort: null, profile: null, budget: null, asks: false, name: "", files: [] });
 
 let choices: Choices | null = null;
 const watchers = new Set<() => void>();
@@ -58,7 +59,7 @@ export function useStart() {
         agentProfileReference: chosen.profile ?? undefined,
         // Without a name the server takes one from the first message.
         name: chosen.name.trim() || undefined,
-        options: { model: chosen.model?.id || undefined, budget: chosen.budget === null ? undefined : { costUsd: chosen.budget }, permissionMode: chosen.asks ? ("ask" as const) : undefined },
+        options: { model: chosen.model?.id || undefined, effort: (agent.hasEffort && chosen.effort) || undefined, budget: chosen.budget === null ? undefined : { costUsd: chosen.budget }, permissionMode: chosen.asks ? ("ask" as const) : undefined },
       };
       // One that was made before its files could be uploaded is used again: nobody asked for two.
       const key = JSON.stringify(wish);

@@ -1,6 +1,7 @@
 //! Slash commands of `warren chat`. Others go to the agent, which may have its own.
 
 use anyhow::Result;
+use warren_domain::ReasoningEffort;
 
 use super::Talk;
 use crate::{
@@ -15,6 +16,7 @@ pub(super) const COMMANDS: &[(&str, &str)] = &[
     ("/files", "List files: /files [PATH]"),
     ("/versions", "List versions"),
     ("/model", "Show or change the model: /model [NAME], /model default"),
+    ("/effort", "Show or change how much the model thinks: /effort [low|medium|high|default]"),
     ("/quit", "Leave; the session is kept"),
 ];
 
@@ -31,6 +33,7 @@ pub(super) enum Command {
     Files(String),
     Versions,
     Model(Option<String>),
+    Effort(Option<String>),
     Quit,
 }
 
@@ -50,6 +53,7 @@ impl Command {
             ("/files", _) => Some(Self::Files(rest.to_owned())),
             ("/versions", true) => Some(Self::Versions),
             ("/model", _) => Some(Self::Model((!rest.is_empty()).then(|| rest.to_owned()))),
+            ("/effort", _) => Some(Self::Effort((!rest.is_empty()).then(|| rest.to_owned()))),
             ("/quit" | "/exit", true) => Some(Self::Quit),
             _ => None,
         }
@@ -75,6 +79,7 @@ impl Talk<'_> {
                 versions::show_list(self.client, &list, self.terminal).await
             }
             Command::Model(name) => self.model(name),
+            Command::Effort(level) => self.effort(level.as_deref()),
             Command::Quit => Ok(()),
         }
     }
@@ -86,6 +91,23 @@ impl Talk<'_> {
         let text = match self.conversation.model() {
             Some(model) => format!("Model: {model}"),
             None => "Model: the default of the session".to_owned(),
+        };
+        Ok(self.terminal.line(&text)?)
+    }
+
+    fn effort(&mut self, level: Option<&str>) -> Result<()> {
+        match (level, level.and_then(ReasoningEffort::parse)) {
+            (None, _) => {}
+            (Some("default"), _) => self.conversation.use_effort(None),
+            (Some(_), Some(effort)) => self.conversation.use_effort(Some(effort)),
+            (Some(other), None) => {
+                let text = format!("`{other}` is no effort: write low, medium, high or default");
+                return Ok(self.terminal.line(&text)?);
+            }
+        }
+        let text = match self.conversation.effort() {
+            Some(effort) => format!("Effort: {}", effort.as_str()),
+            None => "Effort: the default of the session".to_owned(),
         };
         Ok(self.terminal.line(&text)?)
     }
@@ -105,6 +127,7 @@ mod tests {
         assert_eq!(Command::parse(" /help "), Some(Command::Help));
         assert_eq!(Command::parse("/files src/app"), Some(Command::Files("src/app".to_owned())));
         assert_eq!(Command::parse("/model"), Some(Command::Model(None)));
+        assert_eq!(Command::parse("/effort high"), Some(Command::Effort(Some("high".to_owned()))));
         assert_eq!(Command::parse("/model x-1"), Some(Command::Model(Some("x-1".to_owned()))));
         for message in
             ["/compact", "/helpme", "/stop it at noon", "see /help", "/quit\nor not", "/usr/bin/env"]

@@ -4,9 +4,9 @@ use reqwest::StatusCode;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use warren_domain::{RunId, SessionId};
-use warren_testkit::{TestClient, TestServer};
+use warren_testkit::{Setup, TestClient, TestServer};
 
-use super::{assert_same, blob, recordings, replay, run};
+use super::{super::sandbox::with_keys, assert_same, blob, recordings, replay, run};
 
 /// A text that is another one each time.
 const CHANCE: &str = "cat /proc/sys/kernel/random/uuid";
@@ -52,7 +52,7 @@ async fn interrupted_command(server: &TestServer, session: SessionId, run: RunId
 
 #[tokio::test]
 async fn a_replay_has_the_options_that_the_run_had() {
-    let server = TestServer::start().await;
+    let server = with_keys(Setup::new(), "a-key").await.start().await;
     let client = server.admin();
     let session = session_with(&client, json!({"model": "model-a"})).await;
     let first = run(&client, session, "bash: echo one > one").await;

@@ -98,6 +98,7 @@ pub(super) fn gemini() -> &'static dyn Adapter {
 pub(super) fn codec(state: Option<&Value>) -> Box<dyn Codec> {
     let profile = AgentProfile::empty(ProfileId("p".to_owned()));
     let request = LaunchRequest {
+        effort: None,
         context_window: |_| None,
         session: SessionId(uuid::Uuid::nil()),
         workspace: "/workspace",

@@ -27,6 +27,9 @@ const SILENCE: Duration = Duration::from_secs(300);
 /// As much of an error's text as is of use to anyone.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
+/// What the host answers while it cannot reach the provider.
+const HOST_CANNOT_REACH: u16 = 502;
+
 /// Where the models are, and how they are addressed.
 pub(in crate::agent) struct Client {
     endpoints: BTreeMap<Api, Endpoint>,
@@ -177,7 +180,12 @@ async fn refusal(mut connection: Driver, response: Response<Incoming>) -> ApiErr
     } else {
         ErrorBody { message: String::from_utf8_lossy(&bytes).trim().to_owned(), ..ErrorBody::default() }
     };
-    ApiError::Status { status, error, retry_after }
+    // Nobody answered: the status is the host's own.
+    match (error.is_host_without_provider(), status) {
+        (true, HOST_CANNOT_REACH) => ApiError::NoProvider(error.message),
+        (true, _) => ApiError::GivenUp(error.message),
+        (false, status) => ApiError::Status { status, error, retry_after },
+    }
 }
 
 /// How long the provider asks us to wait: milliseconds, seconds or a date.

@@ -10,6 +10,12 @@ use serde_json::Value;
 pub(in crate::agent) enum ApiError {
     #[error("failed to reach the model: {0}")]
     Unreachable(String),
+    /// The host says that the provider cannot be reached, and why.
+    #[error("{0}\nhint: check the server's network and the provider's base URL, then send the message again")]
+    NoProvider(String),
+    /// The host gives up on the provider.
+    #[error("{0}")]
+    GivenUp(String),
     #[error("the model's provider answered {status}: {}", said(.error))]
     Status { status: u16, error: ErrorBody, retry_after: Option<Duration> },
     #[error("the model's provider ended the response early: {}", said(.0))]
@@ -63,7 +69,7 @@ impl ApiError {
     /// Whether the same request may well succeed a little later.
     pub(in crate::agent) fn is_passing(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Broken(_) | Self::Silent(_) => true,
+            Self::Unreachable(_) | Self::NoProvider(_) | Self::Broken(_) | Self::Silent(_) => true,
             Self::Status { error, .. } if error.is_any(LASTING) => false,
             Self::Status { status, .. } => matches!(status, 408 | 409 | 429 | 500 | 502 | 503 | 504 | 529),
             Self::Stream(error) => error.is_any(&[
@@ -79,7 +85,7 @@ impl ApiError {
                 "RESOURCE_EXHAUSTED",
                 "DEADLINE_EXCEEDED",
             ]),
-            Self::NoEndpoint(_) | Self::TooLong(_) => false,
+            Self::NoEndpoint(_) | Self::GivenUp(_) | Self::TooLong(_) => false,
         }
     }
 
@@ -100,7 +106,9 @@ impl ApiError {
     pub(in crate::agent) fn is_about_thinking(&self) -> bool {
         let is_named = |message: &str| {
             let message = message.to_lowercase();
-            ["thinking", "reasoning", "encrypted content"].iter().any(|name| message.contains(name))
+            ["thinking", "reasoning", "effort", "output_config", "encrypted content"]
+                .iter()
+                .any(|name| message.contains(name))
         };
         matches!(self, Self::Status { status: 400, error, .. } if is_named(&error.message))
     }
@@ -129,9 +137,15 @@ impl ApiError {
         }
     }
 
+    /// Whether there is nobody to answer, which passes less often than overload does.
+    pub(in crate::agent) fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::NoProvider(_))
+    }
+
     /// What the matter is, in a few words.
-    pub(in crate::agent) fn in_short(&self) -> &'static str {
+    pub(in crate::agent) fn in_short(&self) -> &str {
         match self {
+            Self::NoProvider(message) => message,
             Self::Status { status: 429, .. } => "The provider limits the rate of requests",
             Self::Status { status: 503 | 529, .. } => "The provider is overloaded",
             Self::Stream(error) if error.is_any(&["overloaded_error", "UNAVAILABLE"]) => {
@@ -148,6 +162,8 @@ impl ApiError {
         match self {
             Self::Status { error, .. } | Self::Stream(error) => &error.message,
             Self::Unreachable(message)
+            | Self::NoProvider(message)
+            | Self::GivenUp(message)
             | Self::Broken(message)
             | Self::NoEndpoint(message)
             | Self::TooLong(message) => message,
@@ -159,7 +175,7 @@ impl ApiError {
 impl ErrorBody {
     /// Reads an error of any provider.
     pub(in crate::agent) fn of(error: &Value) -> Self {
-        let names = ["type", "code", "status"].iter().filter_map(|name| error[*name].as_str());
+        let names = ["type", "code", "status", "reason"].iter().filter_map(|name| error[*name].as_str());
         let delay = error["details"].as_array().into_iter().flatten();
         let delay = delay.filter_map(|detail| detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok());
         let seconds: Option<f64> = delay.max_by(f64::total_cmp);
@@ -168,6 +184,11 @@ impl ErrorBody {
             message: error["message"].as_str().unwrap_or_default().to_owned(),
             retry_after: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         }
+    }
+
+    /// What the host says by itself when it cannot reach the provider, instead of an answer.
+    pub(in crate::agent) fn is_host_without_provider(&self) -> bool {
+        self.is_any(&["provider_unreachable"])
     }
 
     fn is_any(&self, kinds: &[&str]) -> bool {

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
+use warren_domain::ReasoningEffort;
 
 use super::{ApiEvent, ApiUsage, ContentBlock, Delta, ErrorBody, event::Message, media};
-use crate::agent::request::{Request, Thinking};
+use crate::agent::request::{Request, Thinking, tokens};
 
 /// Stands where the API wants the signature of a call that another provider's model made.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -19,13 +20,24 @@ pub(super) fn body(request: &Request<'_>) -> Value {
     let mut config = json!({"maxOutputTokens": request.max_output});
     if request.thinking != Thinking::Off {
         config["thinkingConfig"] = json!({"includeThoughts": true});
+        match request.effort {
+            Some(effort) if request.model.contains("gemini-2") => {
+                config["thinkingConfig"]["thinkingBudget"] = json!(tokens(effort));
+            }
+            // It knows no level between, and its own choice is the highest.
+            Some(ReasoningEffort::Medium) if request.model.contains("gemini-3-pro") => {}
+            Some(effort) => config["thinkingConfig"]["thinkingLevel"] = json!(effort.as_str()),
+            None => {}
+        }
     }
     let mut body = json!({
         "contents": contents,
         "generationConfig": config,
         "systemInstruction": {"parts": [{"text": request.system}]},
     });
-    if !request.tools.is_empty() {
+    if request.searches {
+        body["tools"] = json!([{"googleSearch": {}}]);
+    } else if !request.tools.is_empty() {
         let declare = |tool: &Value| {
             json!({"name": tool["name"], "description": tool["description"],
                 "parametersJsonSchema": tool["input_schema"]})

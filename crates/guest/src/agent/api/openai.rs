@@ -17,11 +17,16 @@ pub(super) fn body(request: &Request<'_>) -> Value {
         "store": false,
         "stream": true,
     });
-    if !request.tools.is_empty() {
+    if request.searches {
+        body["tools"] = json!([{"type": "web_search"}]);
+    } else if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     if request.thinking != Thinking::Off {
         body["reasoning"] = json!({"summary": "auto"});
+        if let Some(effort) = request.effort {
+            body["reasoning"]["effort"] = json!(effort.as_str());
+        }
         // Thoughts that nobody keeps at the provider come back to us, sealed.
         body["include"] = json!(["reasoning.encrypted_content"]);
     }

@@ -16,6 +16,7 @@ pub(super) fn display_name(name: &str) -> Option<String> {
         "grep" => "Search",
         "todo" => "Plan",
         "question" => "Ask",
+        "web_search" => "Search the web",
         _ => return None,
     };
     Some(display.to_owned())
@@ -29,6 +30,7 @@ pub(super) fn description(name: &str, input: &Value) -> Option<String> {
         "read" | "write" | "edit" => field("path"),
         "glob" | "grep" => field("pattern"),
         "todo" => progress(input),
+        "web_search" => field("query"),
         "question" => input["questions"][0]["question"].as_str().map(str::to_owned),
         _ => None,
     };

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use warren_agents::{Adapter, TranscriptName};
+use warren_agents::{Adapter, HasEffort, TranscriptName};
 use warren_domain::{
     AgentType, BlobHash, Event, ForkedFrom, RunOptions, Seq, SessionId, VersionCause, unspill,
 };
@@ -47,7 +47,7 @@ impl SessionManager {
         let (adapter, agent) = find_adapter(wanted, self.shared.parts.programs.as_ref())?;
         let is_same_agent = agent == source.agent_type;
         let from = ForkedFrom { session_id: fork.session, version: version.version };
-        let (new, mut loss) = new_session(&source, &fork, &agent)?;
+        let (new, mut loss) = new_session(&source, &fork, adapter, &agent)?;
         loss.extend(self.left_behind(&fork, &version).await?);
         // All of it is looked at before anything is made.
         let (blocks, n_cut) = self.blocks_at(&source, &version).await?;
@@ -181,6 +181,7 @@ fn not_copied(error: io::Error) -> SessionError {
 fn new_session(
     source: &SessionRecord,
     fork: &Fork,
+    adapter: &dyn Adapter,
     agent: &AgentType,
 ) -> Result<(NewSession, Vec<String>), SessionError> {
     let mut options: RunOptions = if source.options.is_null() {
@@ -192,6 +193,10 @@ fn new_session(
     let mut loss = Vec::new();
     if *agent != source.agent_type {
         loss.push(forgotten(source, agent));
+        if let Some(effort) = options.effort.take_if(|_| adapter.has_effort() == HasEffort::No) {
+            let effort = effort.as_str();
+            loss.push(format!("the reasoning effort `{effort}`: `{agent}` has none"));
+        }
         loss.extend(options.model.take().map(|model| {
             format!(
                 "the model `{model}` was chosen for `{}`: `{agent}` starts with its own",

@@ -66,6 +66,8 @@ function reduceEvent(state: SessionState, event: Event, touched: Set<Topic>): vo
       touched.add("retrying");
       return;
     case "model_called":
+      // The call that failed may be reported after the agent said that it waits for the next one.
+      if (event.status >= 400) return;
       if (state.retrying) touched.add("retrying");
       state.retrying = null;
       return;

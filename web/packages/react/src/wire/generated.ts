@@ -6,7 +6,9 @@ export interface components {
     schemas: {
         /** @description An agent, or a program that an ACP profile can start. */
         AgentItem: {
-            /** @description The installed version. */
+            /** @description Whether it can be told how much its model thinks: `options.effort` of a session. */
+            hasEffort?: boolean;
+            /** @description The version that is installed. */
             installedVersion?: string | null;
             /** @description Whether it can be the `type` of a session. Otherwise it is a program for the `command` of a profile. */
             isAgent: boolean;
@@ -1155,6 +1157,7 @@ export interface components {
             baseVersion?: components["schemas"]["Version"] | null;
             /** @description Text, or parts. */
             content: components["schemas"]["Content"];
+            effort?: components["schemas"]["ReasoningEffort"] | null;
             from?: components["schemas"]["RunFrom"] | null;
             /** @description The idempotency key: the same key returns the same run, for seven days; at most 255 bytes. */
             idempotencyKey?: string | null;
@@ -1510,7 +1513,12 @@ export interface components {
             /** @description `ready`, or what is missing. */
             status: string;
         };
-        /** @description A replay of a run, or of all runs of a session, with the recorded model responses. */
+        /**
+         * @description How much a model thinks before it answers. More takes longer and costs more.
+         * @enum {string}
+         */
+        ReasoningEffort: "low" | "medium" | "high";
+        /** @description A run, or all runs of a session, carried out once more with the recorded answers of the model. */
         Replay: components["schemas"]["ReplayOutcome"] & {
             endedAt?: components["schemas"]["Timestamp"] | null;
             /** @description Its name. */
@@ -1685,7 +1693,8 @@ export interface components {
         /** @description Options of a run or, as defaults, of a session. */
         RunOptions: {
             budget?: components["schemas"]["Budget"] | null;
-            /** @description The model that the agent should use. */
+            effort?: components["schemas"]["ReasoningEffort"] | null;
+            /** @description The model the agent is asked to use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;
             timeBudget?: components["schemas"]["TimeBudget"] | null;
@@ -1912,7 +1921,8 @@ export interface components {
         /** @description Defaults for the runs of a session. */
         SessionOptions: {
             budget?: components["schemas"]["Budget"] | null;
-            /** @description The model that the agent should use. */
+            effort?: components["schemas"]["ReasoningEffort"] | null;
+            /** @description The model the agent is asked to use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;
             timeBudget?: components["schemas"]["TimeBudget"] | null;

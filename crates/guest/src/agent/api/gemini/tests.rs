@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use warren_domain::ReasoningEffort;
 
 use super::{super::ApiEvent, Decoder, NO_SIGNATURE, body};
 use crate::agent::request::{Request, Thinking};
@@ -65,7 +66,9 @@ fn conversation_becomes_contents_and_results_name_their_tool() {
         system: "Be kind.",
         messages,
         tools: vec![json!({"name": "read", "description": "Reads", "input_schema": {"type": "object"}})],
+        searches: false,
         thinking: Thinking::Adaptive,
+        effort: None,
         has_thoughts: true,
         max_output: 9,
         is_cached: true,
@@ -93,4 +96,45 @@ fn conversation_becomes_contents_and_results_name_their_tool() {
             ],
         })
     );
+}
+
+#[test]
+fn effort_is_a_level_or_a_number_of_tokens() {
+    let asked = |model, effort| {
+        let request = Request {
+            model,
+            system: "",
+            messages: Vec::new(),
+            tools: Vec::new(),
+            searches: false,
+            thinking: Thinking::Adaptive,
+            effort: Some(effort),
+            has_thoughts: true,
+            max_output: 1_000,
+            is_cached: false,
+        };
+        body(&request)["generationConfig"]["thinkingConfig"].clone()
+    };
+    let (low, medium) = (ReasoningEffort::Low, ReasoningEffort::Medium);
+    assert_eq!(asked("gemini-2.5-pro", medium), json!({"includeThoughts": true, "thinkingBudget": 8_000}));
+    assert_eq!(asked("gemini-3-pro-preview", low), json!({"includeThoughts": true, "thinkingLevel": "low"}));
+    assert_eq!(asked("gemini-3-pro-preview", medium), json!({"includeThoughts": true}));
+    assert_eq!(asked("gemini-3-flash", medium), json!({"includeThoughts": true, "thinkingLevel": "medium"}));
+}
+
+#[test]
+fn search_is_the_providers_own_tool() {
+    let request = Request {
+        model: "gemini-2.5-pro",
+        system: "",
+        messages: Vec::new(),
+        tools: Vec::new(),
+        searches: true,
+        thinking: Thinking::Off,
+        effort: None,
+        has_thoughts: false,
+        max_output: 1_000,
+        is_cached: false,
+    };
+    assert_eq!(body(&request)["tools"], json!([{"googleSearch": {}}]));
 }

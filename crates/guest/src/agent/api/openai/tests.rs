@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use warren_domain::ReasoningEffort;
 
 use super::{super::ApiEvent, Decoder, body};
 use crate::agent::request::{Request, Thinking};
@@ -95,7 +96,9 @@ fn conversation_becomes_items() {
         system: "Be kind.",
         messages,
         tools,
+        searches: false,
         thinking: Thinking::Adaptive,
+        effort: None,
         has_thoughts: true,
         max_output: 9,
         is_cached: true,
@@ -119,4 +122,42 @@ fn conversation_becomes_items() {
             ],
         })
     );
+}
+
+#[test]
+fn effort_is_a_part_of_reasoning() {
+    let asked = |effort| {
+        let request = Request {
+            model: "gpt-5.5",
+            system: "",
+            messages: Vec::new(),
+            tools: Vec::new(),
+            searches: false,
+            thinking: Thinking::Adaptive,
+            effort,
+            has_thoughts: true,
+            max_output: 1_000,
+            is_cached: false,
+        };
+        body(&request)["reasoning"].clone()
+    };
+    assert_eq!(asked(Some(ReasoningEffort::Low)), json!({"summary": "auto", "effort": "low"}));
+    assert_eq!(asked(None), json!({"summary": "auto"}));
+}
+
+#[test]
+fn search_is_the_providers_own_tool() {
+    let request = Request {
+        model: "gpt-5.5",
+        system: "",
+        messages: Vec::new(),
+        tools: Vec::new(),
+        searches: true,
+        thinking: Thinking::Off,
+        effort: None,
+        has_thoughts: false,
+        max_output: 1_000,
+        is_cached: false,
+    };
+    assert_eq!(body(&request)["tools"], json!([{"type": "web_search"}]));
 }
