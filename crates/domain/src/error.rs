@@ -73,6 +73,8 @@ codes! {
     Misdirected = "MISDIRECTED", 421;
     /// The same idempotency key came with another body.
     IdempotencyMismatch = "IDEMPOTENCY_MISMATCH", 422;
+    /// The document cannot be converted.
+    ConversionFailed = "CONVERSION_FAILED", 422;
     /// Too many messages are waiting.
     QueueFull = "QUEUE_FULL", 429;
     /// Something that is kept is missing, or is not what was put there.
@@ -83,6 +85,8 @@ codes! {
     Internal = "INTERNAL", 500;
     /// The server is draining or not ready yet.
     Unavailable = "UNAVAILABLE", 503;
+    /// The server has no program that converts documents.
+    ConverterMissing = "CONVERTER_MISSING", 503;
     /// The run took longer than its budget.
     Timeout = "TIMEOUT", 504;
     /// The sandbox could not be made, or died.

@@ -16,6 +16,7 @@ mod replay;
 
 mod admission;
 mod coalesce;
+mod documents;
 mod figures;
 mod knowledge;
 mod places;
@@ -32,6 +33,7 @@ mod views;
 mod volumes;
 mod workspaces;
 
+pub use documents::{DocumentOptions, LibreOffice, OfficeChoice};
 pub use manager::{RecoverError, SessionManager};
 pub use options::{
     KnowledgeOptions, Known, LogLimits, NoPrograms, Options, Packages, Parts, Program, ProgramError,

@@ -261,6 +261,7 @@ names! {
     ErrorPage = "error_page",
     EventRead = "event_read",
     FileArchive = "file_archive",
+    FileConvert = "file_convert",
     FileImport = "file_import",
     FileList = "file_list",
     FileMove = "file_move",

@@ -613,6 +613,33 @@ pub const ROUTES: &[Route] = &[
         .asks(&[PATH])
         .gives(FILE)
         .fails(&[Code::RangeNotSatisfiable]),
+    row(
+        Name::FileConvert,
+        Get,
+        "/api/sessions/{id}/fs/convert",
+        "A document as PDF, made by LibreOffice in a sandbox of its own; `X-Warren-Converter` names what made it",
+    )
+    .needs(Read, Session)
+    .asks(&[
+        PATH,
+        Query { name: "to", kind: QueryKind::OneOf(&["pdf"]), summary: "The format; `pdf` if absent" },
+        Query {
+            name: "version",
+            kind: QueryKind::Number(0, u64::MAX),
+            summary: "The version to read the document from; as it is now if absent",
+        },
+    ])
+    .gives(FILE)
+    .fails(&[
+        Code::Conflict,
+        Code::TooLarge,
+        Code::ConversionFailed,
+        Code::DataDamaged,
+        Code::SandboxError,
+        Code::IsolationMissing,
+        Code::ConverterMissing,
+        Code::Unavailable,
+    ]),
     row(Name::FileArchive, Get, "/api/sessions/{id}/fs/archive", "A directory as `.tar.gz`")
         .needs(Read, Session)
         .asks(&[PATH])

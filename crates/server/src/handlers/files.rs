@@ -2,8 +2,8 @@
 
 use axum::http::{StatusCode, header};
 use tokio_util::io::StreamReader;
-use warren_domain::{ErrorCode, SessionId, Timestamp};
-use warren_runtime::api::{self, Expected, FileEntry, FileKind, FileTag, FileWrite, FilesFrom};
+use warren_domain::{ErrorCode, SessionId, Timestamp, Version};
+use warren_runtime::api::{self, DocumentAt, Expected, FileEntry, FileKind, FileTag, FileWrite, FilesFrom};
 use warren_wire::{FileItem, FileListing, FileMove, FileSource, Uploaded};
 
 use crate::{
@@ -31,6 +31,14 @@ pub(crate) async fn list(call: Call) -> Answer {
 pub(crate) async fn read(call: Call) -> Answer {
     let session = call.session()?;
     file_answer::answer(call.runtime(), session, path(&call), call.headers(), Shown::OnOurOrigin).await
+}
+
+/// A document as PDF.
+pub(crate) async fn convert(call: Call) -> Answer {
+    let document =
+        DocumentAt { path: path(&call).to_owned(), version: call.query().number("version").map(Version) };
+    let converted = call.runtime().documents().document_convert(call.session()?, document).await?;
+    file_answer::converted(converted, call.headers())
 }
 
 pub(crate) async fn archive(call: Call) -> Answer {
