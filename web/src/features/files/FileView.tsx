@@ -42,7 +42,7 @@ export function FileView({ sessionId, path, change, isRunning, isNew, onClose }:
         <a className="btn ghost sq" href={address} download={path.split("/").at(-1)} aria-label="Download"><Icon name="dl" size="s" /></a>
         <Button icon="x" aria-label="Close the file" onClick={onClose} />
       </div>
-      {mode === "view" && <Viewer id={`file ${sessionId} ${path}`} path={path} stamp={change?.seq} load={() => client.readFile(sessionId, path)} download={address} />}
+      {mode === "view" && <Viewer id={`file ${sessionId} ${path}`} path={path} stamp={change?.seq} load={() => client.readFile(sessionId, path)} convert={() => client.convertFile(sessionId, path)} download={address} />}
       {mode === "since" && last !== undefined && <Since sessionId={sessionId} path={path} version={last} stamp={change?.seq} />}
       {mode === "edit" && <FileEditor sessionId={sessionId} path={path} stamp={change?.seq} onDone={() => setMode("view")} />}
     </section>
