@@ -178,6 +178,7 @@ export async function fakeServer(dist) {
     if (key === "GET /api/events") return response.writeHead(200, { "Content-Type": "text/event-stream" }).write(": hi\n\n");
     const content = new RegExp(`^${S}/artifacts/(.)/content$`).exec(url.pathname);
     if (content) return send("application/octet-stream", CONTENTS[content[1]]);
+    if (url.pathname === `${S}/fs/convert`) return send("application/problem+json", JSON.stringify({ status: 503, code: "CONVERTER_MISSING", title: "No converter", detail: "LibreOffice is not installed on the server", hint: "install it" }), 503);
     if (url.pathname === `${S}/fs/read`) return send("application/octet-stream", url.searchParams.get("path") === "src/heat.ts" ? heat : MARKDOWN, 200, { ETag: `"${etag}"` });
     if (/^\/api\/sessions\/[^/]+\/versions\/4\/file$/.test(url.pathname)) return send("application/octet-stream", CODE.replace("0.9", "0.8"));
     const answer = answers[key];

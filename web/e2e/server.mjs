@@ -1,6 +1,6 @@
 // The real server in a directory of its own, and a wire to it that can be cut.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { createServer, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,9 +11,14 @@ const BINARY = process.env.WARREN_BIN ?? fileURLToPath(new URL("../../target/deb
 /** Programs of agents are large: they are kept between runs, where the other tests keep them too. */
 const AGENTS = process.env.WARREN_TEST_AGENTS ?? join(dirname(dirname(BINARY)), "agents");
 
+/** Where Debian puts LibreOffice. */
+const OFFICE = "/usr/lib/libreoffice";
+
 /** A server that can be killed and started again on its own port and data. */
 export class Server {
   #dir = mkdtempSync(join(tmpdir(), "warren-e2e-"));
+  /** Nothing is there until a story needs it: what the page draws by itself is seen without a conversion. */
+  #office = join(this.#dir, "office");
   #child = null;
   #errors = "";
   port = 0;
@@ -126,9 +131,16 @@ export class Server {
     return done.status === 0 ? null : `${done.stderr || done.stdout || done.error}`;
   }
 
+  /** Gives it LibreOffice, which it finds while it runs; takes it away again. `false` where the machine has none. */
+  office(wanted) {
+    rmSync(this.#office, { force: true });
+    if (wanted && existsSync(OFFICE)) symlinkSync(OFFICE, this.#office);
+    return existsSync(this.#office);
+  }
+
   /** Nothing of whoever runs the stories: no keys, so that the demo model answers. */
   #env() {
-    return { PATH: process.env.PATH, HOME: this.#dir, WARREN_AGENTS_DIRECTORY: AGENTS, WARREN_LOG: process.env.WARREN_LOG ?? "" };
+    return { WARREN_DOCUMENTS_LIBREOFFICE: this.#office, PATH: process.env.PATH, HOME: this.#dir, WARREN_AGENTS_DIRECTORY: AGENTS, WARREN_LOG: process.env.WARREN_LOG ?? "" };
   }
 }
 

@@ -35,6 +35,11 @@ pub(crate) fn bubblewrap() -> (&'static str, bool) {
     ("bubblewrap", cargo::is_there("bwrap", "--version"))
 }
 
+/// A part of LibreOffice without its windows, as [`ensure`] wants it: known by a library that no other part has.
+pub(crate) fn libreoffice(package: &'static str, library: &str) -> (&'static str, bool) {
+    (package, Path::new("/usr/lib/libreoffice/program").join(library).exists())
+}
+
 fn apt_get(arguments: &[&str]) -> Command {
     let mut command = Command::new("apt-get");
     command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("UCF_FORCE_CONFFOLD", "1");

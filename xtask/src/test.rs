@@ -58,6 +58,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             ("chromium", cargo::is_there("chromium", "--version")),
             // Shifts the clocks of servers in the test of a cluster.
             ("libfaketime", Path::new(&faketime()).exists()),
+            // Converts documents in the tests of the conversion.
+            packages::libreoffice("libreoffice-writer-nogui", "libswlo.so"),
+            packages::libreoffice("libreoffice-calc-nogui", "libsclo.so"),
+            packages::libreoffice("libreoffice-impress-nogui", "libsdlo.so"),
         ])?;
     }
     let root = workspace::root()?;

@@ -184,6 +184,15 @@ impl Client {
         Ok(response.bytes_stream().map_err(|source| self.unreachable(source)))
     }
 
+    /// Reads a document converted by the server, and the name of the converter.
+    pub(crate) async fn converted(&self, path: &str) -> Result<(bytes::Bytes, String), CallError> {
+        let response = self.call(self.request(Method::GET, path)).await?;
+        let by = response.headers().get("x-warren-converter").and_then(|name| name.to_str().ok());
+        let by = by.unwrap_or_default().to_owned();
+        let bytes = response.bytes().await.map_err(|source| self.unreachable(source))?;
+        Ok((bytes, by))
+    }
+
     /// Sends bytes of any kind. They may take their time.
     pub(crate) async fn put_bytes<T: DeserializeOwned>(
         &self,

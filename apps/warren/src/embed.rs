@@ -19,7 +19,7 @@ use crate::{
 
 pub(crate) use memory::keep_little;
 pub(crate) use trial::{Trial, Trials};
-pub(crate) use warren_embed::{launcher, programs, required_layers, storage_advice};
+pub(crate) use warren_embed::{documents, launcher, programs, required_layers, storage_advice};
 
 /// A running server.
 pub(crate) struct Server {

@@ -21,6 +21,7 @@ mod suite {
     pub(crate) mod commands;
     pub(crate) mod comparing;
     pub(crate) mod directory;
+    pub(crate) mod documents;
     pub(crate) mod egress;
     pub(crate) mod files;
     pub(crate) mod forks;

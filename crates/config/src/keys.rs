@@ -289,6 +289,13 @@ pub const KEYS: &[Key] = &[
          not refused.",
     ),
     key(
+        "documents.libreoffice",
+        Kind::Text,
+        "The LibreOffice that converts documents to PDF, each in a sandbox of its own: `auto` takes the installed one, `off` \
+         none, and a path is that of its `soffice` or of the directory that holds `program/soffice`.",
+    ),
+    key("documents.timeout_seconds", Kind::Integer, "How long the conversion of one document may take."),
+    key(
         "egress.allow",
         Kind::List,
         "Hosts that every sandbox may reach through the egress proxy, in addition to its profile's: `example.com`, \

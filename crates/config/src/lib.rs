@@ -28,8 +28,8 @@ pub use keys::{KEYS, Key, Kind};
 pub use layers::{Loaded, Origin, load};
 pub use raw::RawConfig;
 pub use resolve::{
-    Agents, BlobStore, Config, Credentials, Database, Egress, Limits, Models, Plans, Price, Provider,
-    Retention, Runs, Sandbox, SandboxBackend, SandboxFiles, Server, Storage,
+    Agents, BlobStore, Config, Credentials, Database, Documents, Egress, Limits, Models, Office, Plans,
+    Price, Provider, Retention, Runs, Sandbox, SandboxBackend, SandboxFiles, Server, Storage,
 };
 pub use secret::Secret;
 pub use show::show;

@@ -35,6 +35,7 @@ raw! {
         agents: RawAgents,
         previews: RawPreviews,
         knowledge: RawKnowledge,
+        documents: RawDocuments,
         models: RawModels,
     }
 }
@@ -120,6 +121,11 @@ raw! {
 raw! {
     /// `[knowledge]`
     RawKnowledge { base_path: Option<PathBuf>, max_bytes: Option<Bytes>, }
+}
+
+raw! {
+    /// `[documents]`
+    RawDocuments { libreoffice: Option<String>, timeout_seconds: Option<u64>, }
 }
 
 raw! {

@@ -1,5 +1,6 @@
 //! What the program believes: everything present, everything legal.
 
+mod documents;
 mod models;
 mod outside;
 mod plans;
@@ -17,6 +18,7 @@ use crate::{
     raw::{RawLimits, RawRetention, RawRuns, RawSandbox},
 };
 
+pub use documents::{Documents, Office};
 pub use models::{Credentials, Models, Price, Provider};
 pub use outside::{Agents, Egress};
 pub use plans::Plans;
@@ -53,6 +55,8 @@ pub struct Config {
     pub preview_origins: Vec<String>,
     /// What projects' sessions can read.
     pub knowledge: Knowledge,
+    /// How documents are converted.
+    pub documents: Documents,
     /// The model gateway's part.
     pub models: Models,
 }
@@ -228,6 +232,7 @@ impl Config {
                 base: directory.join(raw.knowledge.base_path.unwrap_or_else(|| "knowledge".into())),
                 max_bytes: raw.knowledge.max_bytes.map_or(1024 * MIB, |Bytes(bytes)| bytes),
             },
+            documents: documents::documents(raw.documents, directory)?,
             retention: retention(&raw.retention)?,
             excludes: excludes(raw.versions.exclude)?,
             egress: outside::egress(raw.egress)?,

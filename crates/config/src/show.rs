@@ -1,6 +1,8 @@
 //! The options as text: for `warren config show`, and for the defaults in the documentation.
 
-use crate::{Config, Credentials, Database, Provider, SandboxBackend, SandboxFiles, quantity::Bytes};
+use std::path::Path;
+
+use crate::{Config, Credentials, Database, Office, Provider, SandboxBackend, SandboxFiles, quantity::Bytes};
 
 /// Each key with its value as it would be written in `warren.toml`; nothing where the value is "none".
 ///
@@ -49,24 +51,35 @@ pub fn show(config: &Config) -> Vec<(&'static str, String)> {
         ("retention.grace_seconds", config.retention.grace.as_secs().to_string()),
         ("retention.interval_seconds", config.retention.interval.as_secs().to_string()),
         ("versions.exclude", config.excludes.as_deref().map(list).unwrap_or_default()),
-        (
-            "storage.outputs_template_path",
-            config.storage.outputs_template.as_deref().map(path).unwrap_or_default(),
-        ),
+        ("storage.outputs_template_path", optional(config.storage.outputs_template.as_deref())),
         ("previews.base_url", config.preview_base.as_ref().map(quoted).unwrap_or_default()),
         ("previews.allow_origins", list(&config.preview_origins)),
         ("knowledge.base_path", path(&config.knowledge.base)),
         ("knowledge.max_bytes", quoted(Bytes(config.knowledge.max_bytes))),
+        ("documents.libreoffice", office(&config.documents.libreoffice)),
+        ("documents.timeout_seconds", config.documents.timeout.as_secs().to_string()),
         ("egress.allow", list(&config.egress.allow)),
         ("egress.allow_private", list(&config.egress.allow_private)),
         ("agents.directory", path(&config.agents.directory)),
         ("agents.registry", quoted(without_password(config.agents.registry.expose()))),
         ("agents.allow_http_registry", config.agents.allow_http_registry.to_string()),
-        ("agents.cache_directory", config.agents.cache_directory.as_deref().map(path).unwrap_or_default()),
+        ("agents.cache_directory", optional(config.agents.cache_directory.as_deref())),
     ]
     .into_iter()
     .chain(models(config))
     .collect()
+}
+
+fn optional(at: Option<&Path>) -> String {
+    at.map(path).unwrap_or_default()
+}
+
+fn office(office: &Office) -> String {
+    match office {
+        Office::Auto => quoted("auto"),
+        Office::Off => quoted("off"),
+        Office::At(at) => path(at),
+    }
 }
 
 fn models(config: &Config) -> Vec<(&'static str, String)> {

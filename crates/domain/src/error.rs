@@ -73,6 +73,8 @@ codes! {
     Misdirected = "MISDIRECTED", 421;
     /// The idempotency key was used with a different body.
     IdempotencyMismatch = "IDEMPOTENCY_MISMATCH", 422;
+    /// The document cannot be converted.
+    ConversionFailed = "CONVERSION_FAILED", 422;
     /// The session's queue is full.
     QueueFull = "QUEUE_FULL", 429;
     /// Stored data is missing or corrupted.
@@ -83,6 +85,8 @@ codes! {
     Internal = "INTERNAL", 500;
     /// The server is not ready, or is shutting down.
     Unavailable = "UNAVAILABLE", 503;
+    /// The server has no program that converts documents.
+    ConverterMissing = "CONVERTER_MISSING", 503;
     /// The run exceeded its time budget.
     Timeout = "TIMEOUT", 504;
     /// The sandbox could not be created, or died.

@@ -26,5 +26,5 @@ mod storage;
 pub use advised::Advised;
 pub use embed::{Embed, LAUNCHER, Server, launcher};
 pub use listen::bind;
-pub use options::{programs, required_layers, sandbox};
+pub use options::{documents, programs, required_layers, sandbox};
 pub use storage::advice as storage_advice;

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use warren_config::{Config, Credentials, Database, Provider};
+use warren_config::{Config, Credentials, Database, Office, Provider};
 use warren_domain::NodeId;
 use warren_models::{
     AllowedModels, EgressOptions, EgressRules, Format, ModelLists, Pace, Price, PriceTable, PrivateTargets,
@@ -11,8 +11,8 @@ use warren_models::{
 };
 use warren_programs::Plain;
 use warren_runtime::{
-    ConfiguredProvider, KnowledgeOptions, LogLimits, ProviderOptions, RecordingLimits, Retention, Template,
-    TemplateError,
+    ConfiguredProvider, DocumentOptions, KnowledgeOptions, LogLimits, OfficeChoice, ProviderOptions,
+    RecordingLimits, Retention, Template, TemplateError,
     api::{KeySource, PreviewHosts},
 };
 use warren_sandbox::{Layer, Limits, local::UidRange};
@@ -217,6 +217,17 @@ fn template(config: &Config) -> Result<Template> {
     }
 }
 
+/// How documents are converted.
+#[must_use]
+pub fn documents(config: &Config) -> DocumentOptions {
+    let office = match &config.documents.libreoffice {
+        Office::Auto => OfficeChoice::Auto,
+        Office::Off => OfficeChoice::Off,
+        Office::At(path) => OfficeChoice::At(path.clone()),
+    };
+    DocumentOptions { office, timeout: config.documents.timeout, ..DocumentOptions::default() }
+}
+
 pub(crate) fn runtime(
     config: &Config,
     directory: &Path,
@@ -270,6 +281,7 @@ pub(crate) fn runtime(
             base: config.knowledge.base.clone(),
             max_bytes: config.knowledge.max_bytes,
         }),
+        documents: documents(config),
         providers: providers(config),
         template: Some(Arc::new(template(config)?)),
         excludes: config.excludes.clone().unwrap_or_else(|| usual.excludes.clone()),

@@ -1,5 +1,6 @@
 //! What the runtime is asked, and what it answers. The gateway's side of these types knows who asks; this side does not.
 
+mod documents;
 mod knowledge;
 mod preview_hosts;
 mod profile;
@@ -25,6 +26,7 @@ pub use warren_store::{
     RunRecord, SessionQuery, SessionRecord, UsageGroup, UsageQuery, UsageRow, WorkspaceFile,
 };
 
+pub use documents::{Converted, DocumentAt, Documents};
 pub use knowledge::{Knowledge, KnowledgeList, NewFile, NewFiles, ProjectPlace};
 pub use preview_hosts::{Behind, PreviewBaseError, PreviewHost, PreviewHosts, encoded_path};
 pub use profile::profile_check;
@@ -69,6 +71,8 @@ pub trait Runtime: Send + Sync {
     fn replays(&self) -> &dyn Replays;
     /// Sessions' files.
     fn files(&self) -> &dyn Files;
+    /// Sessions' documents in another format.
+    fn documents(&self) -> &dyn Documents;
     /// What is worth showing of them.
     fn artifacts(&self) -> &dyn ArtifactRecords;
     /// What listens in sandboxes.

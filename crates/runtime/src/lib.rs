@@ -17,6 +17,7 @@ mod replay;
 mod admission;
 mod agents;
 mod coalesce;
+mod documents;
 mod figures;
 mod knowledge;
 mod places;
@@ -33,6 +34,7 @@ mod views;
 mod volumes;
 mod workspaces;
 
+pub use documents::{DocumentOptions, LibreOffice, OfficeChoice};
 pub use manager::{RecoverError, SessionManager};
 pub use options::{
     AcpRecipe, KnowledgeOptions, Known, LogLimits, NoPrograms, Options, Packages, Parts, Program,

@@ -3,6 +3,7 @@
 mod agents;
 mod approvals;
 mod artifacts;
+mod documents;
 mod files;
 mod imports;
 mod incoming;
@@ -36,6 +37,7 @@ pub(crate) use roster::Roster;
 use crate::{
     admission::Admission,
     api::{self, SessionError, SessionSummary},
+    documents::{Converter, Uids},
     options::{Directories, Options, Parts, Shared},
     providers::Providers,
     replay::Registry,
@@ -61,9 +63,11 @@ impl SessionManager {
         let records = parts.store.providers.clone();
         let providers = Providers::new(options.providers.clone(), records, parts.env.clone());
         parts.models = parts.models.overridden(Arc::new(providers.clone()));
+        let converter = Arc::new(converter(&parts, &options));
         let manager = Self::within(Arc::new(Shared {
             parts,
             options,
+            converter,
             admission,
             providers,
             gate: Arc::default(),
@@ -141,6 +145,18 @@ impl SessionManager {
     }
 }
 
+fn converter(parts: &Parts, options: &Options) -> Converter {
+    let uids = Uids {
+        projects: parts.store.projects.clone(),
+        env: parts.env.clone(),
+        first: options.first_uid,
+        last: options.last_uid,
+    };
+    let (backend, tasks) = (Arc::clone(&parts.backend), parts.tasks.clone());
+    let documents = options.documents.clone();
+    Converter::new(documents, &options.directory, backend, options.required.clone(), uids, tasks)
+}
+
 impl api::Runtime for SessionManager {
     fn sessions(&self) -> &dyn api::Sessions {
         self
@@ -183,6 +199,10 @@ impl api::Runtime for SessionManager {
     }
 
     fn files(&self) -> &dyn api::Files {
+        self
+    }
+
+    fn documents(&self) -> &dyn api::Documents {
         self
     }
 

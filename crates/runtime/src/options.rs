@@ -14,6 +14,7 @@ use warren_store::{Live, Store};
 use crate::{
     admission::Admission,
     api::PreviewHosts,
+    documents::{Converter, DocumentOptions},
     knowledge::KnowledgeDirectory,
     providers::{ProviderOptions, Providers},
     template::Template,
@@ -63,6 +64,8 @@ pub struct Options {
     pub previews: Option<PreviewHosts>,
     /// What every project's sessions can read, if they can.
     pub knowledge: Option<KnowledgeOptions>,
+    /// How documents are converted.
+    pub documents: DocumentOptions,
     /// What is in a new workspace's `outputs/`.
     pub template: Option<Arc<Template>>,
     /// What is kept of what was, and for how long.
@@ -182,6 +185,7 @@ impl Options {
             log_limits: LogLimits::default(),
             previews: None,
             knowledge: None,
+            documents: DocumentOptions::default(),
             template: None,
             excludes: DEFAULT_EXCLUDES.iter().map(|name| (*name).to_owned()).collect(),
             directory,
@@ -344,6 +348,8 @@ pub(crate) struct Shared {
     pub(crate) workspaces: Workspaces,
     /// Who answers model calls.
     pub(crate) providers: Providers,
+    /// Converts documents.
+    pub(crate) converter: Arc<Converter>,
     /// Who has a sandbox, and who waits for one.
     pub(crate) admission: Arc<Admission>,
 }

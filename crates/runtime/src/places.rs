@@ -46,6 +46,8 @@ pub(crate) struct Places {
     pub(crate) user_input: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) instructions: PathBuf,
+    /// PDFs of its documents.
+    pub(crate) converted: PathBuf,
     session_directory: PathBuf,
     workspace_directory: PathBuf,
 }
@@ -59,6 +61,7 @@ impl Places {
             user_input: session_directory.join("user-input"),
             home: session_directory.join("home"),
             instructions: session_directory.join("instructions"),
+            converted: session_directory.join("converted"),
             session_directory,
             workspace_directory,
         }

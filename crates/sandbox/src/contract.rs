@@ -100,6 +100,8 @@ pub struct Mounts {
     pub node_packages: Option<PathBuf>,
     /// `/opt/python`, read-only: packages for Python.
     pub python_packages: Option<PathBuf>,
+    /// Further directories, read-only, by where they appear inside: beneath `/etc` or `/opt`, where programs may read.
+    pub read_only: BTreeMap<String, PathBuf>,
 }
 
 /// What a machine can give, as found by trying it.

@@ -7,13 +7,13 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
-use crate::deps::Options;
+use crate::{deps::Options, file_answer::CONVERTER};
 
 /// How long a browser caches a preflight. Short, so that a removed origin loses access soon.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
 /// Response headers that scripts may read, besides the default ones.
-const EXPOSED: [HeaderName; 9] = [
+const EXPOSED: [HeaderName; 10] = [
     header::ACCEPT_RANGES,
     header::ALLOW,
     header::CONTENT_DISPOSITION,
@@ -23,6 +23,7 @@ const EXPOSED: [HeaderName; 9] = [
     header::LOCATION,
     header::RETRY_AFTER,
     HeaderName::from_static("x-request-id"),
+    CONVERTER,
 ];
 
 /// The origins that may call. A host of previews is never among them: agents write what is served there.

@@ -6,13 +6,16 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use warren_domain::{ErrorCode, SessionId};
-use warren_runtime::api::{FileContent, FileEntry, FileKind, FilePart, Runtime};
+use warren_runtime::api::{Converted, FileContent, FileEntry, FileKind, FilePart, Runtime};
 
 use crate::{failure::Failure, respond::Answer};
 
 /// Policy that keeps a file shown by a browser from acting as a page of ours.
 const HARMLESS: &str =
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
+
+/// Names the program that converted a document.
+pub(crate) const CONVERTER: HeaderName = HeaderName::from_static("x-warren-converter");
 
 /// How often a file is looked at that is another each time it is read. Then all of it is the answer, as it is when it is
 /// opened: that is right whatever part was asked for.
@@ -83,6 +86,27 @@ async fn whole(runtime: &dyn Runtime, session: SessionId, path: &str, shown: Sho
     let mut response = Body::from_stream(bytes).into_response();
     describe(response.headers_mut(), &entry, &etag(&entry), shown);
     put(response.headers_mut(), header::CONTENT_LENGTH, &entry.size_bytes.to_string());
+    Ok(response)
+}
+
+/// Answers with a document that was converted. The same document converted by the same program has the same `ETag`.
+pub(crate) fn converted(Converted { content, by }: Converted, headers: &HeaderMap) -> Answer {
+    let entry = content.entry;
+    let tag = entry.hash.as_ref().map_or_else(|| etag(&entry), |hash| format!("\"{hash}\""));
+    let is_known = is_known(headers, &tag);
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        Body::from_stream(content.bytes).into_response()
+    };
+    let headers = response.headers_mut();
+    describe(headers, &entry, &tag, Shown::OnOurOrigin);
+    // It is made as a whole, and read as one.
+    headers.remove(header::ACCEPT_RANGES);
+    put(headers, CONVERTER, &by);
+    if !is_known {
+        put(headers, header::CONTENT_LENGTH, &entry.size_bytes.to_string());
+    }
     Ok(response)
 }
 

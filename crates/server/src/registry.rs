@@ -53,6 +53,7 @@ pub(crate) fn handler(name: RouteName) -> Handler {
         RouteName::DoctorGet => boxed!(machine::doctor),
         RouteName::ErrorPage => boxed!(machine::error_page),
         RouteName::EventRead => boxed!(events::read),
+        RouteName::FileConvert => boxed!(files::convert),
         RouteName::FileArchive => boxed!(files::archive),
         RouteName::FileChanges => boxed!(files::changes),
         RouteName::DirectoryMake => boxed!(files::make_directory),

@@ -262,6 +262,7 @@ names! {
     EventRead = "event_read",
     FileArchive = "file_archive",
     FileChanges = "file_changes",
+    FileConvert = "file_convert",
     FileImport = "file_import",
     FileList = "file_list",
     FileMove = "file_move",

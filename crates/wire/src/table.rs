@@ -626,6 +626,33 @@ pub const ROUTES: &[Route] = &[
     ])
     .gives(&[Answer { status: 200, media: Media::Json, schema: Some("FileChanges") }])
     .fails(VERSION_UNREAD),
+    row(
+        Name::FileConvert,
+        Get,
+        "/api/sessions/{id}/fs/convert",
+        "A document as PDF, converted by LibreOffice in its own sandbox; `X-Warren-Converter` names the converter",
+    )
+    .needs(Read, Session)
+    .asks(&[
+        PATH,
+        Query { name: "to", kind: QueryKind::OneOf(&["pdf"]), summary: "The format; `pdf` if absent" },
+        Query {
+            name: "version",
+            kind: QueryKind::Number(0, u64::MAX),
+            summary: "The version to read the document from; the current file if absent",
+        },
+    ])
+    .gives(FILE)
+    .fails(&[
+        Code::Conflict,
+        Code::TooLarge,
+        Code::ConversionFailed,
+        Code::DataDamaged,
+        Code::SandboxError,
+        Code::IsolationMissing,
+        Code::ConverterMissing,
+        Code::Unavailable,
+    ]),
     row(Name::FileArchive, Get, "/api/sessions/{id}/fs/archive", "A directory as `.tar.gz`")
         .needs(Read, Session)
         .asks(&[PATH])

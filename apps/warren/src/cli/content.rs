@@ -39,6 +39,22 @@ pub(crate) enum Files {
         #[arg(long)]
         json: bool,
     },
+    /// Convert a document to PDF, by LibreOffice on the server
+    Convert {
+        #[arg(help = SESSION)]
+        session: String,
+        /// Path of the document
+        path: String,
+        /// Format to convert to
+        #[arg(long, value_parser = ["pdf"], default_value = "pdf")]
+        to: String,
+        /// Version to read the document from. Default: the current file
+        #[arg(long, value_name = "VERSION")]
+        version: Option<String>,
+        /// Local file to write, `-` for standard output. Default: the document's name with `.pdf`, if no such file exists
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// Delete a file, or a directory with its content
     #[command(visible_alias = "delete")]
     Rm {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use warren_config::Config;
+use warren_config::{Config, Office};
 use warren_env::Env;
 use warren_models::{PRICE_LISTS, PriceList};
 use warren_programs::Programs;
@@ -33,6 +33,8 @@ struct Findings {
     programs: Vec<Program>,
     /// What new sessions begin with.
     template: Option<String>,
+    /// What converts documents.
+    documents: Option<String>,
     models: Vec<Model>,
     /// Where the built-in prices of models are from, and since when.
     prices: Vec<Prices>,
@@ -109,6 +111,7 @@ async fn examine(setting: &Setting) -> Result<Findings> {
         agents: warren_agents::adapters().iter().map(|agent| agent.agent_type().to_string()).collect(),
         programs: Vec::new(),
         template: None,
+        documents: None,
         models: Vec::new(),
         prices: Prices::all(),
         problems: Vec::new(),
@@ -118,6 +121,7 @@ async fn examine(setting: &Setting) -> Result<Findings> {
             findings.look_at_models(&loaded.config);
             findings.look_at_programs(&loaded.config);
             findings.template = Some(setting.invocation.adapt(&template(&loaded.config)));
+            findings.documents = Some(setting.invocation.adapt(&documents(&loaded.config)));
             if let Some(advice) = embed::storage_advice(&loaded.config, setting.home.directory()) {
                 let (problem, hint) = (advice.problem, advice.hint);
                 findings.problems.push(Problem { is_fatal: false, problem, hint });
@@ -160,6 +164,16 @@ fn template(config: &Config) -> String {
         (Some(directory), _) => format!("{}; {packages}", directory.display()),
         (None, Some(_)) => format!("the built-in template; {packages}"),
         (None, None) => format!("none; {packages}"),
+    }
+}
+
+/// What converts documents, in a few words.
+fn documents(config: &Config) -> String {
+    let choice = embed::documents(config).office;
+    match (choice.find(), &config.documents.libreoffice) {
+        (Some(office), _) => format!("{}, {}", office.name(), office.root.display()),
+        (None, Office::Off) => "not converted: `documents.libreoffice` is `off`".to_owned(),
+        (None, Office::Auto | Office::At(_)) => format!("LibreOffice not found: {}", choice.hint()),
     }
 }
 
@@ -229,6 +243,9 @@ impl Findings {
         }
         if let Some(template) = &self.template {
             fact("template", template);
+        }
+        if let Some(documents) = &self.documents {
+            fact("documents", documents);
         }
         for model in &self.models {
             fact("models", &format!("{}, key {}, {}", model.provider, model.key, model.base_url));

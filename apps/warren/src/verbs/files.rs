@@ -1,5 +1,7 @@
 //! `warren files`: files of a session.
 
+mod convert;
+
 use std::io::{Read as _, Write as _};
 
 use anyhow::{Context as _, Result};
@@ -7,6 +9,7 @@ use serde_json::value::RawValue;
 use warren_env::Env;
 use warren_wire::{FileItem, FileListing, FileMove};
 
+use super::versions;
 use crate::{
     cli,
     client::Client,
@@ -44,6 +47,14 @@ pub(super) async fn act(client: &Client, args: cli::Files, terminal: &mut Termin
         cli::Files::Get { session, path } => {
             let session = find(client, &session).await?;
             print(&client.bytes(&format!("/api/sessions/{session}/fs/read?path={}", query(&path))).await?)?;
+        }
+        cli::Files::Convert { session, path, to, version, output } => {
+            let session = find(client, &session).await?;
+            let version = version.as_deref().map(versions::version).transpose()?;
+            let version = version.map(|version| format!("&version={}", version.0)).unwrap_or_default();
+            let place = format!("/api/sessions/{session}/fs/convert?path={}&to={to}{version}", query(&path));
+            let (pdf, converter) = client.converted(&place).await?;
+            convert::save(&path, output.as_deref(), &pdf, &converter)?;
         }
         cli::Files::Put { session, path, json } => {
             let mut content = Vec::new();

@@ -87,6 +87,9 @@ allow_origins = ['https://api.example.org', 'wss://*.example.org:8443']
 [knowledge]
 base_path = '/srv/knowledge'
 max_bytes = '5MiB'
+[documents]
+libreoffice = '/opt/libreoffice24.8'
+timeout_seconds = 90
         [versions]
         exclude = ["node_modules"]
 [egress]
@@ -163,6 +166,8 @@ previews.base_url = "https://preview.example.org"
 previews.allow_origins = ["https://api.example.org", "wss://*.example.org:8443"]
 knowledge.base_path = "/srv/knowledge"
 knowledge.max_bytes = "5MiB"
+documents.libreoffice = "/opt/libreoffice24.8"
+documents.timeout_seconds = 90
 egress.allow = ["example.org", "*.example.com:8443"]
 egress.allow_private = ["10.0.0.5:8080"]
 agents.directory = "/opt/warren/agents"
@@ -332,6 +337,16 @@ fn what_is_outside_is_refused_with_what_to_do() {
             "[sandbox]\nfiles = 'elsewhere'",
             "`sandbox.files` cannot be `elsewhere`",
             "write `host` or `guest`",
+        ),
+        (
+            "[documents]\ntimeout_seconds = 0",
+            "`documents.timeout_seconds` cannot be `0`",
+            "write a number from 1 to 3600",
+        ),
+        (
+            "[documents]\nlibreoffice = ''",
+            "`documents.libreoffice` cannot be ``",
+            "write `auto`, `off` or a path",
         ),
     ];
     for (file, error, hint) in cases {

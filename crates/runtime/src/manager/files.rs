@@ -291,7 +291,9 @@ impl SessionManager {
 }
 
 /// Carries out file calls away from the tasks that must not wait.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, SessionError> {
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, SessionError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| SessionError::internal("look at the files", error))
 }

@@ -35,6 +35,7 @@ impl SessionManager {
         }
         self.remove_replays().await;
         self.remove_imports().await;
+        self.remove_conversions().await;
         // Before anything is made here: user numbers of erased sessions are given to others.
         self.clear_strays().await.map_err(|error| RecoverError::Strays(Box::new(error)))?;
         self.erase_half_made().await;
@@ -55,6 +56,15 @@ impl SessionManager {
                 tracing::warn!(%error, "failed to remove what replays left");
             }
             Ok(()) | Err(_) => {}
+        }
+    }
+
+    /// Removes the directories of conversions that were cut.
+    async fn remove_conversions(&self) {
+        let converter = self.shared.converter.clone();
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(move || converter.sweep()).await {
+            // They take room and nothing else.
+            tracing::warn!(%error, "failed to remove what conversions left");
         }
     }
 

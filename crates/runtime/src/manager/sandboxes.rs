@@ -60,7 +60,13 @@ impl Sandboxes for SessionManager {
         let warnings = self.shared.providers.advice().await;
         let warnings: Vec<_> =
             warnings.into_iter().map(|(problem, hint)| json!({ "problem": problem, "hint": hint })).collect();
+        let office = self.shared.converter.office();
+        let documents = match &office {
+            Ok(found) => json!({ "converter": found.name(), "path": found.root }),
+            Err(missing) => json!({ "converter": null, "problem": missing.message, "hint": missing.hint }),
+        };
         json!({
+            "documents": documents,
             "warnings": warnings,
             "isolation": self.shared.parts.backend.probe().await,
             "agents": agents,

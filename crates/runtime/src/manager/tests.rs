@@ -104,9 +104,11 @@ impl Database {
         let options = change(Options::new(NodeId::from(name), own));
         let providers =
             Providers::new(options.providers.clone(), parts.store.providers.clone(), parts.env.clone());
+        let converter = Arc::new(super::converter(&parts, &options));
         SessionManager::within(Arc::new(Shared {
             parts,
             options,
+            converter,
             gate: Arc::default(),
             directories: Directories::Stay,
             workspaces: Workspaces::default(),

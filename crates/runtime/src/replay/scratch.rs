@@ -69,6 +69,7 @@ impl Scratch {
             workspaces: Workspaces::default(),
             admission: Arc::clone(&shared.admission),
             providers: shared.providers.clone(),
+            converter: shared.converter.clone(),
             parts: Parts {
                 store: store.clone(),
                 live: live.clone(),

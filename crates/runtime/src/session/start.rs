@@ -267,6 +267,7 @@ fn mounts(places: &Places, installed: &[Program], packages: &Packages) -> Mounts
         agents: installed.iter().map(|it| (it.name.clone(), it.directory.clone())).collect(),
         node_packages: packages.node.clone(),
         python_packages: packages.python.clone(),
+        read_only: BTreeMap::new(),
     }
 }
 

@@ -62,6 +62,7 @@ pub(super) fn mounts(mounts: &Mounts) -> Vec<Mount> {
     all.extend(
         mounts.agents.iter().map(|(name, source)| mount(source, &format!("/opt/agents/{name}"), false)),
     );
+    all.extend(mounts.read_only.iter().map(|(target, source)| mount(source, target, false)));
     all
 }
 

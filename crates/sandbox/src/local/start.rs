@@ -59,6 +59,9 @@ fn check(local: &Local, spec: &Spec, isolation: &Isolation) -> Result<(), StartE
     if let Some(name) = spec.mounts.agents.keys().find(|name| !is_file_name(name)) {
         return wrong(format!("`{name}` cannot name an agent's programs"));
     }
+    if let Some(target) = spec.mounts.read_only.keys().find(|target| !is_readable_place(target)) {
+        return wrong(format!("nothing can be mounted at `{target}`: only beneath `/etc` and `/opt`"));
+    }
     // Landlock is known only once the guest has tried it, a quota once the directories have one.
     refuse(spec, missing(spec, isolation, &[Layer::Landlock, Layer::DiskQuota]))
 }
@@ -79,6 +82,12 @@ fn landlock(guest: &Guest) -> Option<u32> {
 
 fn is_file_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0'])
+}
+
+/// Whether a directory can be mounted here for programs to read.
+fn is_readable_place(target: &str) -> bool {
+    let below = target.strip_prefix("/etc/").or_else(|| target.strip_prefix("/opt/"));
+    below.is_some_and(|below| below.split('/').all(is_file_name))
 }
 
 fn refuse(spec: &Spec, missing: Vec<Layer>) -> Result<(), StartError> {
@@ -176,4 +185,21 @@ async fn connect(
 fn ended(id: &SandboxId, complaint: String) -> StartError {
     let complaint = if complaint.is_empty() { "no output".into() } else { complaint };
     StartError::Ended { id: id.clone(), complaint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_readable_place;
+
+    #[test]
+    fn read_only_directories_are_mounted_beneath_etc_and_opt_alone() {
+        for target in ["/etc/fonts", "/opt/document", "/opt/a/b"] {
+            assert!(is_readable_place(target), "{target}");
+        }
+        for target in
+            ["", "/", "/etc", "/etc/", "/usr/x", "/etc/../usr", "/opt//x", "/workspace", "opt/x", "/optx"]
+        {
+            assert!(!is_readable_place(target), "{target}");
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use axum::http::{StatusCode, header};
 use tokio_util::io::StreamReader;
-use warren_domain::{ErrorCode, SessionId, Timestamp};
+use warren_domain::{ErrorCode, SessionId, Timestamp, Version};
 use warren_runtime::api::{
-    self, Expected, FileEntry, FileKind, FileTag, FileWrite, FilesFrom, UnsavedChange,
+    self, DocumentAt, Expected, FileEntry, FileKind, FileTag, FileWrite, FilesFrom, UnsavedChange,
 };
 use warren_wire::{FileChangeItem, FileChanges, FileItem, FileListing, FileMove, FileSource, Uploaded};
 
@@ -50,6 +50,14 @@ fn change(found: UnsavedChange) -> FileChangeItem {
 pub(crate) async fn read(call: Call) -> Answer {
     let session = call.session()?;
     file_answer::answer(call.runtime(), session, path(&call), call.headers(), Shown::OnOurOrigin).await
+}
+
+/// A document as PDF.
+pub(crate) async fn convert(call: Call) -> Answer {
+    let document =
+        DocumentAt { path: path(&call).to_owned(), version: call.query().number("version").map(Version) };
+    let converted = call.runtime().documents().document_convert(call.session()?, document).await?;
+    file_answer::converted(converted, call.headers())
 }
 
 pub(crate) async fn archive(call: Call) -> Answer {

@@ -19,12 +19,12 @@ use warren_domain::{
 };
 use warren_env::Env;
 use warren_runtime::api::{
-    AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, ArtifactRecords, Changes, Files, Follow,
-    Force, Imports, Knowledge, LogEntry, MessagePart, Messages, ModelCatalogue, ModelProviders, NewMessage,
-    NewSession, Page, Previews, ProviderSummary, ProviderTest, ProviderWish, Records, ReplayWhat, Replays,
-    RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent, SessionDetail, SessionError,
-    SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter, Transcripts, UsageQuery, UsageRow,
-    VersionFiles, Versions,
+    AgentSummary, Agents, ApprovalQuery, ApprovalRecord, Approvals, ArtifactRecords, Changes, Documents,
+    Files, Follow, Force, Imports, Knowledge, LogEntry, MessagePart, Messages, ModelCatalogue,
+    ModelProviders, NewMessage, NewSession, Page, Previews, ProviderSummary, ProviderTest, ProviderWish,
+    Records, ReplayWhat, Replays, RunChange, RunRecord, Runs, Runtime, SandboxReport, Sandboxes, Sent,
+    SessionDetail, SessionError, SessionQuery, SessionRecord, SessionSummary, Sessions, StateFilter,
+    Transcripts, UsageQuery, UsageRow, VersionFiles, Versions,
 };
 use warren_store::{Change, Commit, CommitError, EventLog, Live, SessionUpdate, Store};
 
@@ -119,6 +119,9 @@ impl Runtime for FakeRuntime {
         self
     }
     fn files(&self) -> &dyn Files {
+        &self.files
+    }
+    fn documents(&self) -> &dyn Documents {
         &self.files
     }
     fn artifacts(&self) -> &dyn ArtifactRecords {

@@ -15,9 +15,9 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use warren_domain::{Artifact, ArtifactId, ArtifactKind, ErrorCode, SessionId};
 use warren_runtime::api::{
-    ArtifactMoment, ArtifactRecords, Dialled, Expected, FileContent, FileEntry, FileKind, FileListing,
-    FileMove, FilePart, FileSource, FileWrite, Files, FilesFrom, Knowledge, KnowledgeList, NewFiles,
-    PreviewTarget, Previews, ProjectPlace, SessionError, VersionRecord, Wake,
+    ArtifactMoment, ArtifactRecords, Converted, Dialled, DocumentAt, Documents, Expected, FileContent,
+    FileEntry, FileKind, FileListing, FileMove, FilePart, FileSource, FileWrite, Files, FilesFrom, Knowledge,
+    KnowledgeList, NewFiles, PreviewTarget, Previews, ProjectPlace, SessionError, VersionRecord, Wake,
 };
 
 #[derive(Default)]
@@ -59,6 +59,19 @@ impl FakeFiles {
             hash: None,
         };
         Ok((entry, content))
+    }
+}
+
+/// A converter that only puts a beginning before a document.
+#[async_trait]
+impl Documents for FakeFiles {
+    async fn document_convert(&self, _: SessionId, document: DocumentAt) -> Result<Converted, SessionError> {
+        let (entry, content) = self.entry(&document.path)?;
+        let bytes = Bytes::from([b"%PDF-".as_slice(), &content].concat());
+        let entry =
+            FileEntry { path: format!("{}.pdf", entry.path), size_bytes: bytes.len() as u64, ..entry };
+        let content = FileContent { entry, bytes: futures::stream::iter([Ok(bytes)]).boxed() };
+        Ok(Converted { content, by: "a test".to_owned() })
     }
 }
 

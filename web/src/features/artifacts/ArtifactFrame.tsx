@@ -54,7 +54,7 @@ export function ArtifactFrame({ sessionId, artifact }: Props) {
         ) : artifact.kind === "web_app" ? (
           <AppCode sessionId={sessionId} folder={artifact.path} stamp={`${now} ${round}`} />
         ) : (
-          <Viewer id={`artifact ${artifact.id}`} path={artifact.path} as={mode === "code" ? "text" : KINDS[artifact.kind]?.view} stamp={`${now} ${round}`} load={() => client.artifactContent(sessionId, artifact.id)} download={source} />
+          <Viewer id={`artifact ${artifact.id}`} path={artifact.path} as={mode === "code" ? "text" : KINDS[artifact.kind]?.view} stamp={`${now} ${round}`} load={() => client.artifactContent(sessionId, artifact.id)} convert={() => client.convertFile(sessionId, artifact.path)} download={source} />
         )}
       </div>
     </div>

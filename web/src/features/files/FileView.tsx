@@ -39,7 +39,7 @@ export function FileView({ sessionId, path, change, unsaved, version, isRunning,
         <a className="btn ghost sq" href={address} download={path.split("/").at(-1)} aria-label="Download"><Icon name="dl" size="s" /></a>
         <Button icon="x" aria-label="Close the file" onClick={onClose} />
       </div>
-      {mode === "view" && <Viewer id={`file ${sessionId} ${path}`} path={path} stamp={change?.seq} load={() => client.readFile(sessionId, path)} download={address} />}
+      {mode === "view" && <Viewer id={`file ${sessionId} ${path}`} path={path} stamp={change?.seq} load={() => client.readFile(sessionId, path)} convert={() => client.convertFile(sessionId, path)} download={address} />}
       {mode === "since" && version !== null && <Since sessionId={sessionId} path={path} version={version} unsaved={unsaved} stamp={change?.seq} />}
       {mode === "edit" && <FileEditor sessionId={sessionId} path={path} stamp={change?.seq} onDone={() => setMode("view")} />}
     </section>

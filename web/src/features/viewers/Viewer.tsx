@@ -5,8 +5,9 @@ import { Empty, Failed, Skeleton, Unread } from "~/ui/Notice";
 import { CodeView } from "./CodeView";
 import { CsvView } from "./CsvView";
 import { ImageView } from "./ImageView";
-import { viewOf, type View } from "./kinds";
+import { isOffice, viewOf, type View } from "./kinds";
 import type { Near } from "./markdown/Picture";
+import { OfficeView } from "./office/OfficeView";
 import { asText, TooLong, useContent } from "./useContent";
 
 const LOADING = <Skeleton rows={8} height={24} />;
@@ -31,12 +32,20 @@ type Props = {
   marked?: ReadonlySet<number>;
   /** Reads another file of the same session, for images of a document. */
   near?: Near;
+  /** Has the server convert it to PDF, for office documents. */
+  convert?: () => Promise<Response>;
   download: string;
 };
 
 /** Shows a file by its kind. Everything in it is data: nothing of it runs. */
-export function Viewer({ id, path, load, stamp, as, marked, near, download }: Props) {
-  const view = as ?? viewOf(path);
+export function Viewer({ convert, ...props }: Props) {
+  const view = props.as ?? viewOf(props.path);
+  if (!convert || !isOffice(view)) return <Own {...props} view={view} />;
+  return <OfficeView id={props.id} view={view} convert={convert} stamp={props.stamp} own={view === "office" ? null : <Own {...props} view={view} />} download={<Download href={props.download} />} />;
+}
+
+/** A file as the page draws it by itself. */
+function Own({ id, path, load, stamp, view, marked, near, download }: Omit<Props, "as" | "convert"> & { view: View }) {
   const content = useContent(id, load, stamp);
   if (content.state === "loading") return <Skeleton rows={10} height={20} />;
   if (!content.data) {

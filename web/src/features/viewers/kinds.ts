@@ -2,11 +2,12 @@
 import type { Artifact, ArtifactKind } from "@warren/react";
 import type { IconName } from "~/ui/IconSprite";
 
-export type View = "text" | "markdown" | "image" | "csv" | "pdf" | "docx" | "sheet" | "slides" | "notebook" | "none";
+export type View = "text" | "markdown" | "image" | "csv" | "pdf" | "docx" | "sheet" | "slides" | "notebook" | "office" | "none";
 
 const BY_EXTENSION: Record<string, View> = {
   md: "markdown", markdown: "markdown", png: "image", jpg: "image", jpeg: "image", gif: "image", webp: "image", avif: "image",
   bmp: "image", ico: "image", svg: "image", csv: "csv", tsv: "csv", pdf: "pdf", docx: "docx", xlsx: "sheet", xlsm: "sheet", pptx: "slides", ipynb: "notebook",
+  odt: "office", odp: "office", ods: "office", rtf: "office", doc: "office", xls: "office", ppt: "office", docm: "office", pptm: "office",
 };
 const BINARY = new Set("zip gz tgz tar bz2 xz zst 7z rar exe so dll dylib bin wasm class jar woff woff2 ttf otf mp3 mp4 mov avi webm ogg wav sqlite db".split(" "));
 
@@ -34,11 +35,14 @@ export function viewOf(path: string): View {
   return Object.hasOwn(BY_EXTENSION, ending) ? (BY_EXTENSION[ending] as View) : BINARY.has(ending) ? "none" : "text";
 }
 
+/** The server can convert it to PDF. */
+export const isOffice = (view: View): boolean => ["docx", "sheet", "slides", "office"].includes(view);
+
 /** Can be shown as its text too. */
 export const hasSource = (path: string): boolean => ["markdown", "csv", "notebook"].includes(viewOf(path)) || extension(path) === "svg" || extension(path) === "html";
 
 export const iconOf = (path: string): IconName =>
-  ({ csv: "sheet", sheet: "sheet", slides: "slides", markdown: "doc", docx: "doc", pdf: "doc", image: "eye", text: "file", notebook: "doc", none: "file" } as const)[viewOf(path)];
+  ({ csv: "sheet", sheet: "sheet", slides: "slides", markdown: "doc", docx: "doc", pdf: "doc", image: "eye", text: "file", notebook: "doc", office: "doc", none: "file" } as const)[viewOf(path)];
 
 /** The type of an image by its name, never by what the file claims: an unknown one is not shown as an image. */
 export function imageType(path: string): string | null {

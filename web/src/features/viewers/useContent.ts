@@ -10,7 +10,7 @@ export class TooLong extends Error {
   }
 }
 
-export type Content = { bytes: Uint8Array<ArrayBuffer>; etag: string | null };
+export type Content = { bytes: Uint8Array<ArrayBuffer>; etag: string | null; /** The program that made it, if it was converted. */ converter: string | null };
 
 export function useContent(key: string, load: () => Promise<Response>, stamp: unknown = null) {
   return useResource<Content>(key, async () => {
@@ -20,7 +20,7 @@ export function useContent(key: string, load: () => Promise<Response>, stamp: un
       await response.body?.cancel();
       throw new TooLong(size);
     }
-    return { bytes: new Uint8Array(await received(response.arrayBuffer())), etag: response.headers.get("ETag") };
+    return { bytes: new Uint8Array(await received(response.arrayBuffer())), etag: response.headers.get("ETag"), converter: response.headers.get("X-Warren-Converter") };
   }, stamp);
 }
 

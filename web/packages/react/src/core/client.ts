@@ -171,6 +171,9 @@ export class WarrenClient {
     this.#session<FileChanges>(session, "/fs/changes", { query });
   readFile = (session: string, path: string, signal?: AbortSignal) =>
     this.transport.fetch(`/api/sessions/${id(session)}/fs/read`, { query: { path }, signal });
+  /** A document as PDF, converted on the server. */
+  convertFile = (session: string, path: string, version?: number, signal?: AbortSignal) =>
+    this.transport.fetch(`/api/sessions/${id(session)}/fs/convert`, { query: { path, to: "pdf", ...(version === undefined ? {} : { version }) }, signal });
   readVersionFile = (session: string, version: number, path: string, signal?: AbortSignal) =>
     this.transport.fetch(`/api/sessions/${id(session)}/versions/${version}/file`, { query: { path }, signal });
   writeFile = (session: string, path: string, body: Blob, etag?: string) =>

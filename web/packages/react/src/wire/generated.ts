@@ -706,7 +706,7 @@ export interface components {
          * @description A stable name of a failure. Each has a page in `docs/errors/`.
          * @enum {string}
          */
-        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "BUDGET_EXCEEDED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "RUN_IN_PROGRESS" | "APPROVAL_NOT_PENDING" | "VERSION_CONFLICT" | "SESSION_ELSEWHERE" | "SESSION_ENDED" | "RECORDING_EXPIRED" | "PRECONDITION_FAILED" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "MISDIRECTED" | "IDEMPOTENCY_MISMATCH" | "QUEUE_FULL" | "DATA_DAMAGED" | "MESSAGE_LIMIT" | "INTERNAL" | "UNAVAILABLE" | "TIMEOUT" | "SANDBOX_ERROR" | "ISOLATION_MISSING" | "AGENT_ERROR" | "AGENT_UNKNOWN" | "LLM_ERROR" | "SERVER_RESTARTED" | "OUT_OF_MEMORY" | "DISK_LIMIT" | "STORAGE_LIMIT";
+        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "BUDGET_EXCEEDED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "RUN_IN_PROGRESS" | "APPROVAL_NOT_PENDING" | "VERSION_CONFLICT" | "SESSION_ELSEWHERE" | "SESSION_ENDED" | "RECORDING_EXPIRED" | "PRECONDITION_FAILED" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "MISDIRECTED" | "IDEMPOTENCY_MISMATCH" | "CONVERSION_FAILED" | "QUEUE_FULL" | "DATA_DAMAGED" | "MESSAGE_LIMIT" | "INTERNAL" | "UNAVAILABLE" | "CONVERTER_MISSING" | "TIMEOUT" | "SANDBOX_ERROR" | "ISOLATION_MISSING" | "AGENT_ERROR" | "AGENT_UNKNOWN" | "LLM_ERROR" | "SERVER_RESTARTED" | "OUT_OF_MEMORY" | "DISK_LIMIT" | "STORAGE_LIMIT";
         /** @description One numbered entry of a session's log. Never changed once written; new fields are only added. */
         Event: components["schemas"]["EventBody"] & {
             /** @description The thread it belongs to. */
@@ -2544,7 +2544,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A problem document with one of these codes: IDEMPOTENCY_MISMATCH */
+        /** @description A problem document with one of these codes: IDEMPOTENCY_MISMATCH, CONVERSION_FAILED */
         Problem422: {
             headers: {
                 [name: string]: unknown;
@@ -2580,7 +2580,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A problem document with one of these codes: UNAVAILABLE, ISOLATION_MISSING, SERVER_RESTARTED */
+        /** @description A problem document with one of these codes: UNAVAILABLE, CONVERTER_MISSING, ISOLATION_MISSING, SERVER_RESTARTED */
         Problem503: {
             headers: {
                 [name: string]: unknown;

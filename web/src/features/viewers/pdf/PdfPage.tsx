@@ -84,9 +84,11 @@ function drawn(page: PDFPageProxy, canvas: HTMLCanvasElement, scale: number, onF
   canvas.width = Math.round(viewport.width);
   canvas.height = Math.round(viewport.height);
   const task = page.render({ canvas, viewport });
-  task.promise.catch((error: unknown) => (error as Error).name !== "RenderingCancelledException" && onFailed());
+  const done = () => void (canvas.dataset.drawn = "");
+  task.promise.then(done, (error: unknown) => (error as Error).name !== "RenderingCancelledException" && onFailed());
   return () => {
     task.cancel();
+    delete canvas.dataset.drawn;
     canvas.width = 0;
   };
 }
