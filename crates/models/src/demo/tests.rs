@@ -133,5 +133,5 @@ async fn after_a_denial_it_stops_and_claims_nothing() {
         );
     }
     let answer = said("cat: secret: Permission denied").await;
-    assert!(answer.contains("That did not work"), "{answer}");
+    assert!(answer.contains("That failed"), "{answer}");
 }

@@ -1,6 +1,6 @@
 //! Refuses what an agent could only ignore, such as an effort, and a model that cannot answer, before anything starts.
 
-use warren_agents::HasEffort;
+use warren_agents::{Adapter, HasEffort};
 use warren_domain::{AgentType, Content, ErrorCode, PermissionMode, ReasoningEffort, RunOptions};
 
 use super::{
@@ -31,7 +31,8 @@ impl SessionTask {
         check_effort(&self.shared, &self.identity.agent_type, options.effort).map_err(Failure::Refused)?;
         let mut model = options.model;
         if model.is_none() {
-            let profile = load_profile(&self.identity, &self.shared).await;
+            // Recipes of installed programs name no model.
+            let profile = load_profile(&self.identity, &self.shared, &[]).await;
             model = profile.map_err(|failure| Failure::Refused(failure.to_error()))?.model;
         }
         let agent = &self.identity.agent_type;
@@ -51,15 +52,18 @@ impl SessionTask {
     }
 }
 
+/// The adapter that drives an agent. Agents installed from npm are driven by ACP.
+fn adapter_of(agent: &AgentType) -> Option<&'static dyn Adapter> {
+    warren_agents::adapter(agent.as_str()).or_else(|| warren_agents::adapter("acp"))
+}
+
 /// Checks what is asked of an agent. One that nobody knows is refused elsewhere.
 pub(crate) fn accepted(
     agent: &AgentType,
     mode: PermissionMode,
     content: Option<&Content>,
 ) -> Result<(), SessionError> {
-    // What was installed by its package is driven by ACP.
-    let adapter = warren_agents::adapter(agent.as_str()).or_else(|| warren_agents::adapter("acp"));
-    let Some(adapter) = adapter else { return Ok(()) };
+    let Some(adapter) = adapter_of(agent) else { return Ok(()) };
     adapter.accepts(mode, content).map_err(|error| SessionError::Invalid {
         code: ErrorCode::BadRequest,
         message: error.to_string(),
@@ -74,7 +78,7 @@ pub(crate) async fn check_model(
     agent: &AgentType,
     model: Option<&str>,
 ) -> Result<(), SessionError> {
-    let Some(adapter) = warren_agents::adapter(agent.as_str()) else { return Ok(()) };
+    let Some(adapter) = adapter_of(agent) else { return Ok(()) };
     match model {
         Some(model) => shared.providers.check_model(&shared.parts.models, adapter, model).await,
         None => Ok(()),
@@ -87,9 +91,7 @@ pub(crate) fn check_effort(
     agent: &AgentType,
     effort: Option<ReasoningEffort>,
 ) -> Result<(), SessionError> {
-    let Some(adapter) = warren_agents::adapter(agent.as_str()).filter(|_| effort.is_some()) else {
-        return Ok(());
-    };
+    let Some(adapter) = adapter_of(agent).filter(|_| effort.is_some()) else { return Ok(()) };
     let known = shared.parts.programs.known();
     let program = known.iter().find(|it| Some(it.name.as_str()) == adapter.program());
     let installed = program.and_then(|it| it.installed.as_ref()).map(|(version, _)| version.as_str());

@@ -308,7 +308,8 @@ pub(super) fn find_adapter(
         code: ErrorCode::AgentUnknown,
         message: format!("the agent `{}` is not installed", identity.agent_type),
         hint: Some(
-            "`warren agents list` lists the agents; install a missing npm agent again by its package".to_owned(),
+            "`warren agents list` lists the agents; install a missing npm agent again by its package"
+                .to_owned(),
         ),
     })
 }

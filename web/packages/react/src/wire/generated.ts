@@ -6,9 +6,9 @@ export interface components {
     schemas: {
         /** @description An agent, or a program that an ACP profile can start. */
         AgentItem: {
-            /** @description Whether it can be told how much its model thinks: `options.effort` of a session. */
+            /** @description Whether it supports reasoning effort: `options.effort` of a session. */
             hasEffort?: boolean;
-            /** @description The version that is installed. */
+            /** @description The installed version. */
             installedVersion?: string | null;
             /** @description Whether it can be the `type` of a session. Otherwise it is a program for the `command` of a profile. */
             isAgent: boolean;
@@ -966,7 +966,7 @@ export interface components {
             /** @description The latest version. */
             version: components["schemas"]["Version"];
         };
-        /** @description How many files are different from those of the base. */
+        /** @description The number of files that differ from the base. */
         FileCounts: {
             /**
              * Format: int64
@@ -1518,7 +1518,7 @@ export interface components {
          * @enum {string}
          */
         ReasoningEffort: "low" | "medium" | "high";
-        /** @description A run, or all runs of a session, carried out once more with the recorded answers of the model. */
+        /** @description A replay of a run, or of all runs of a session, with the recorded model responses. */
         Replay: components["schemas"]["ReplayOutcome"] & {
             endedAt?: components["schemas"]["Timestamp"] | null;
             /** @description Its name. */
@@ -1694,7 +1694,7 @@ export interface components {
         RunOptions: {
             budget?: components["schemas"]["Budget"] | null;
             effort?: components["schemas"]["ReasoningEffort"] | null;
-            /** @description The model the agent is asked to use. */
+            /** @description The model that the agent should use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;
             timeBudget?: components["schemas"]["TimeBudget"] | null;
@@ -1922,7 +1922,7 @@ export interface components {
         SessionOptions: {
             budget?: components["schemas"]["Budget"] | null;
             effort?: components["schemas"]["ReasoningEffort"] | null;
-            /** @description The model the agent is asked to use. */
+            /** @description The model that the agent should use. */
             model?: string | null;
             permissionMode?: components["schemas"]["PermissionMode"] | null;
             timeBudget?: components["schemas"]["TimeBudget"] | null;
