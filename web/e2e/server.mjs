@@ -14,6 +14,8 @@ const AGENTS = process.env.WARREN_TEST_AGENTS ?? join(dirname(dirname(BINARY)), 
 /** A server that can be killed and started again on its own port and data. */
 export class Server {
   #dir = mkdtempSync(join(tmpdir(), "warren-e2e-"));
+  /** Sessions of stories begin with nothing: an empty directory is their template. */
+  #nothing = mkdtempSync(join(tmpdir(), "warren-e2e-nothing-"));
   #child = null;
   #errors = "";
   port = 0;
@@ -84,6 +86,7 @@ export class Server {
       clearTimeout(late);
     }
     rmSync(this.#dir, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.#nothing, { recursive: true, force: true });
   }
 
   /** What it wrote to its error stream, for a failure's report. */
@@ -128,7 +131,7 @@ export class Server {
 
   /** Nothing of whoever runs the stories: no keys, so that the demo model answers. */
   #env() {
-    return { PATH: process.env.PATH, HOME: this.#dir, WARREN_AGENTS_DIRECTORY: AGENTS, WARREN_LOG: process.env.WARREN_LOG ?? "" };
+    return { PATH: process.env.PATH, HOME: this.#dir, WARREN_AGENTS_DIRECTORY: AGENTS, WARREN_STORAGE_OUTPUTS_TEMPLATE_PATH: this.#nothing, WARREN_LOG: process.env.WARREN_LOG ?? "" };
   }
 }
 

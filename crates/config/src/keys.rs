@@ -255,8 +255,8 @@ pub const KEYS: &[Key] = &[
     key(
         "storage.outputs_template_path",
         Kind::Path,
-        "A directory whose files are in the `outputs/` of every new session. If it is not set, the template that \
-         `warren template install` made is taken, if it was made.",
+        "A directory whose files are in the `outputs/` of every new session. If it is not set, these are the files of the \
+         template that comes with the program; with an empty directory a session begins with nothing.",
     ),
     key(
         "previews.base_url",

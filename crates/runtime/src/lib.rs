@@ -38,4 +38,4 @@ pub use options::{
     Programs, RecordingLimits, Retention,
 };
 pub use providers::{ConfiguredProvider, ProviderOptions};
-pub use template::{Given, Template, TemplateError, TemplateFile};
+pub use template::{Template, TemplateError, TemplateFile};

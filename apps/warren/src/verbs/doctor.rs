@@ -145,15 +145,13 @@ async fn examine(setting: &Setting) -> Result<Findings> {
 
 /// What new sessions begin with, in a few words.
 fn template(config: &Config) -> String {
-    let layer = Programs::new(embed::programs(config), Env::system()).layer();
-    let packages = match &layer {
+    let packages = match Programs::new(embed::programs(config), Env::system()).layer() {
         Some(layer) => format!("packages installed, {}", size(layer.size_bytes)),
         None => "packages not installed: `warren template install`".to_owned(),
     };
-    match (&config.storage.outputs_template, layer) {
-        (Some(directory), _) => format!("{}; {packages}", directory.display()),
-        (None, Some(_)) => format!("the one that comes with the program; {packages}"),
-        (None, None) => format!("none; {packages}"),
+    match &config.storage.outputs_template {
+        Some(directory) => format!("{}; {packages}", directory.display()),
+        None => format!("the one that comes with the program; {packages}"),
     }
 }
 
