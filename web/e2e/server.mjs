@@ -19,6 +19,8 @@ export class Server {
   #dir = mkdtempSync(join(tmpdir(), "warren-e2e-"));
   /** Nothing is there until a story needs it: what the page draws by itself is seen without a conversion. */
   #office = join(this.#dir, "office");
+  /** Sessions of stories begin with nothing: an empty directory is their template. */
+  #nothing = mkdtempSync(join(tmpdir(), "warren-e2e-nothing-"));
   #child = null;
   #errors = "";
   port = 0;
@@ -89,6 +91,7 @@ export class Server {
       clearTimeout(late);
     }
     rmSync(this.#dir, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.#nothing, { recursive: true, force: true });
   }
 
   /** What it wrote to its error stream, for a failure's report. */
@@ -140,7 +143,7 @@ export class Server {
 
   /** Nothing of whoever runs the stories: no keys, so that the demo model answers. */
   #env() {
-    return { WARREN_DOCUMENTS_LIBREOFFICE: this.#office, PATH: process.env.PATH, HOME: this.#dir, WARREN_AGENTS_DIRECTORY: AGENTS, WARREN_LOG: process.env.WARREN_LOG ?? "" };
+    return { WARREN_DOCUMENTS_LIBREOFFICE: this.#office, PATH: process.env.PATH, HOME: this.#dir, WARREN_AGENTS_DIRECTORY: AGENTS, WARREN_STORAGE_OUTPUTS_TEMPLATE_PATH: this.#nothing, WARREN_LOG: process.env.WARREN_LOG ?? "" };
   }
 }
 

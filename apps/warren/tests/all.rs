@@ -44,6 +44,7 @@ mod suite {
     pub(crate) mod real;
     pub(crate) mod replay;
     pub(crate) mod sandbox;
+    pub(crate) mod seeds;
     pub(crate) mod session;
     pub(crate) mod shared;
     pub(crate) mod storage;

@@ -260,8 +260,8 @@ pub const KEYS: &[Key] = &[
     key(
         "storage.outputs_template_path",
         Kind::Path,
-        "A directory whose files are copied into `outputs/` of every new session. By default the template of `warren \
-         template install`, if it is installed.",
+        "A directory whose files are copied into `outputs/` of every new session. By default the built-in template; with an \
+         empty directory a session starts with nothing.",
     ),
     key(
         "previews.base_url",

@@ -150,7 +150,7 @@ pub struct Storage {
     pub database: Database,
     /// The bytes of blobs and of versions' files; in the data directory if absent.
     pub blobs: Option<BlobStore>,
-    /// What is in a new session's `outputs/`; the installed template if absent.
+    /// What is in a new session's `outputs/`; the template that comes with the program if absent.
     pub outputs_template: Option<PathBuf>,
     /// How much one run may add to its session's log.
     pub max_log_bytes_per_run: u64,

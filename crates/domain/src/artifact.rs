@@ -2,6 +2,7 @@
 
 mod find;
 mod manifest;
+mod registry;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use crate::{ArtifactId, BlobHash, EventBody, Seq, SessionId, Version};
 
 pub use find::{MAX_ARTIFACTS, OutputFile, Outputs, Package, PortOwner, find};
 pub use manifest::{MANIFEST_PATH, Manifest, ManifestEntry, ManifestError};
+pub use registry::{is_generated_manifest, manifest_of};
 
 /// A result worth showing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

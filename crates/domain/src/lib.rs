@@ -36,6 +36,7 @@ pub use approval::{
 pub use artifact::{
     Artifact, ArtifactChange, ArtifactKind, Artifacts, MANIFEST_PATH, MAX_ARTIFACTS, Manifest, ManifestEntry,
     ManifestError, OutputFile, Outputs, Package, PortOwner, apply_artifact_event, artifact_events, find,
+    is_generated_manifest, manifest_of,
 };
 pub use block::{Block, BlockStatus, SystemSubtype};
 pub use compact::Compactable;

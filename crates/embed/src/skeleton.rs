@@ -1,6 +1,6 @@
 //! The template that comes with the program: what is in `outputs/` where no other was named.
 
-use warren_runtime::{Given, Template, TemplateFile};
+use warren_runtime::{Template, TemplateFile};
 
 /// Its files, by path in `outputs/`.
 const FILES: &[(&str, &str)] = &[
@@ -19,12 +19,11 @@ const FILES: &[(&str, &str)] = &[
     ("web/tsconfig.json", include_str!("../template/web/tsconfig.json")),
 ];
 
-/// The template, for workspaces that have the packages its apps need.
+/// The template. Its files need nothing; its app and its script start once their packages are there.
 pub(crate) fn skeleton() -> Template {
     let file = |content: &str| TemplateFile { content: content.as_bytes().to_vec(), mode: 0o644 };
     Template {
         files: FILES.iter().map(|(path, content)| ((*path).to_owned(), file(content))).collect(),
-        given: Given::WithPackages,
         ..Template::default()
     }
 }

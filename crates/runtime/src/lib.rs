@@ -41,4 +41,4 @@ pub use options::{
     ProgramError, Programs, RecordingLimits, Retention,
 };
 pub use providers::{ConfiguredProvider, ProviderOptions};
-pub use template::{Given, Template, TemplateError, TemplateFile};
+pub use template::{Template, TemplateError, TemplateFile};

@@ -24,18 +24,6 @@ pub struct Template {
     pub files: BTreeMap<String, TemplateFile>,
     /// Directories that have nothing in them, by path in `outputs/`.
     pub directories: BTreeSet<String>,
-    /// When it is given.
-    pub given: Given,
-}
-
-/// When a template is given to new workspaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Given {
-    /// To every one.
-    #[default]
-    Always,
-    /// While there are packages for it: without them its apps could not start.
-    WithPackages,
 }
 
 /// One file.

@@ -28,8 +28,8 @@ pub fn agents_directory() -> PathBuf {
 }
 
 impl Setup {
-    /// With what the outputs template needs, installed first if it is not there yet. In a directory of its own: sessions
-    /// of other tests begin with nothing.
+    /// With the template, and with what it needs, installed first if it is not there yet. In a directory of its own: other
+    /// tests have no packages.
     ///
     /// # Panics
     /// When it cannot be installed.
@@ -46,7 +46,8 @@ impl Setup {
             .expect("the program runs");
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        self.config(&format!("[agents]\ndirectory = {:?}", directory.display().to_string()))
+        self.begin_with_template()
+            .config(&format!("[agents]\ndirectory = {:?}", directory.display().to_string()))
     }
 
     /// With the programs of these agents, which are installed first if they are not there yet.

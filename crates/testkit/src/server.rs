@@ -29,12 +29,15 @@ const GONE_WITHIN: Duration = Duration::from_secs(1);
 pub struct Setup {
     config: String,
     variables: BTreeMap<String, String>,
+    has_template: bool,
 }
 
 /// `warren up` on a free port. When it is dropped, it is killed, and the test fails if anything of it is left.
 pub struct TestServer {
     setup: Setup,
     directory: TempDir,
+    /// An empty directory, the template of those who begin with nothing.
+    _nothing: TempDir,
     running: Option<Running>,
 }
 
@@ -67,6 +70,14 @@ impl Setup {
         self
     }
 
+    /// With the template that comes with the program in new workspaces. Without this they begin with nothing, so that tests count
+    /// what they made themselves.
+    #[must_use]
+    pub fn begin_with_template(mut self) -> Self {
+        self.has_template = true;
+        self
+    }
+
     /// Starts it in a new directory.
     pub async fn start(self) -> TestServer {
         self.start_after(|_| {}).await
@@ -86,14 +97,19 @@ impl Setup {
     }
 
     /// Not started yet.
-    fn made(self, fill: impl FnOnce(&Path)) -> TestServer {
+    fn made(mut self, fill: impl FnOnce(&Path)) -> TestServer {
         // A server refuses a data directory that others can enter.
         let private = fs::Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix("warren-test-").permissions(private).tempdir();
         let directory = directory.expect("a directory");
         fill(directory.path());
         fs::write(directory.path().join("warren.toml"), &self.config).expect("the configuration is written");
-        TestServer { setup: self, directory, running: None }
+        let nothing = tempfile::tempdir().expect("a directory");
+        if !self.has_template && !self.config.contains("outputs_template_path") {
+            let path = nothing.path().display().to_string();
+            self = self.variable("WARREN_STORAGE_OUTPUTS_TEMPLATE_PATH", &path);
+        }
+        TestServer { setup: self, directory, _nothing: nothing, running: None }
     }
 }
 

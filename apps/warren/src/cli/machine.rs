@@ -230,7 +230,7 @@ pub(crate) enum Template {
         #[arg(long)]
         json: bool,
     },
-    /// Install the packages in their pinned versions. New sessions then start with the template
+    /// Install the packages in their pinned versions, for the app and the script of the template
     Install {
         /// Leave out the Python packages
         #[arg(long)]
@@ -239,7 +239,7 @@ pub(crate) enum Template {
         #[arg(long)]
         json: bool,
     },
-    /// Remove the packages. Sessions are kept; new ones start without the template
+    /// Remove the packages. The files of the template stay in sessions
     #[command(visible_alias = "rm")]
     Remove,
 }

@@ -152,18 +152,16 @@ async fn examine(setting: &Setting) -> Result<Findings> {
 
 /// What new sessions begin with, in a few words.
 fn template(config: &Config) -> String {
-    let layer = Programs::new(embed::programs(config), Env::system()).layer();
-    let packages = match &layer {
+    let packages = match Programs::new(embed::programs(config), Env::system()).layer() {
         Some(layer) => format!("packages installed, {}", size(layer.size_bytes)),
         None => {
             let hint = "packages not installed: `warren template install`";
             hint.to_owned()
         }
     };
-    match (&config.storage.outputs_template, layer) {
-        (Some(directory), _) => format!("{}; {packages}", directory.display()),
-        (None, Some(_)) => format!("the built-in template; {packages}"),
-        (None, None) => format!("none; {packages}"),
+    match &config.storage.outputs_template {
+        Some(directory) => format!("{}; {packages}", directory.display()),
+        None => format!("the built-in template; {packages}"),
     }
 }
 

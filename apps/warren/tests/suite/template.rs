@@ -102,6 +102,96 @@ async fn a_new_session_starts_with_the_operators_template_and_it_is_nobodys_work
 }
 
 #[tokio::test]
+async fn every_session_begins_with_the_template_that_comes_with_the_program_whatever_is_installed() {
+    let server = Setup::new().begin_with_template().start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let events = client.run(session, "run: cd outputs && find . -type f | sort | tr '\\n' ' '").await;
+    let told = said(&events);
+    assert!(
+        told.contains(
+            "./charts/README.md ./charts/example.py ./charts/requirements.txt ./documents/README.md ./manifest.json \
+             ./presentations/README.md ./web/README.md ./web/next.config.mjs ./web/package.json \
+             ./web/src/app/globals.css ./web/src/app/layout.tsx ./web/src/app/page.tsx ./web/tsconfig.json"
+        ),
+        "{told}"
+    );
+    assert_eq!(artifact_paths(&client, session).await, Vec::<Value>::new());
+    let versions = client.get(&format!("/api/sessions/{session}/versions")).await.expect(StatusCode::OK);
+    let mut made: Vec<_> = versions["versions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| (it["version"].as_u64(), it["cause"].as_str(), it["files"]["added"].as_u64()))
+        .collect();
+    made.sort_unstable();
+    let expected = [(0, "manual", 0), (1, "template", 13), (2, "run", 0)];
+    assert_eq!(made, expected.map(|(version, cause, added)| (Some(version), Some(cause), Some(added))));
+
+    // Its app says what it lacks to whoever opens it.
+    client.run(session, "run: echo '// mine' >> outputs/web/src/app/page.tsx").await;
+    let listed = client.get(&format!("/api/sessions/{session}/artifacts")).await.expect(StatusCode::OK);
+    let id = listed["artifacts"][0]["id"].as_str().expect("an id").to_owned();
+    let (host, cookie) = enter(&server, session, &id).await;
+    let looking = async {
+        loop {
+            let page = browse(&server, &host, "/", Some(&cookie)).await;
+            let text = page.body.to_string();
+            if text.contains("warren template install") {
+                return;
+            }
+            assert!(text.contains("Starting…"), "{page:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), looking).await.expect("it says so in time");
+}
+
+async fn manifest(client: &TestClient, session: SessionId) -> Value {
+    let path = format!("/api/sessions/{session}/fs/read?path=outputs/manifest.json");
+    client.get(&path).await.expect(StatusCode::OK)["artifacts"].clone()
+}
+
+#[tokio::test]
+async fn the_manifest_has_what_runs_made_until_somebody_writes_it() {
+    let server = Setup::new().begin_with_template().start().await;
+    let client = server.admin();
+    let session = client.session_create().await;
+    let events = client.run(session, "run: cd outputs && echo 1 > documents/a.md && echo 2 > b.pptx").await;
+    let document = json!({"type": "markdown", "name": "a.md", "path": "documents/a.md"});
+    let slides = json!({"type": "pptx", "name": "b.pptx", "path": "b.pptx"});
+    assert_eq!(manifest(&client, session).await, json!([slides, document]));
+    let is_manifest = |event: &&warren_testkit::TestEvent| {
+        event.json["path"] == "outputs/manifest.json" && event.json["runId"].is_string()
+    };
+    assert_eq!(events.iter().filter(is_manifest).count(), 1, "the run's log and its version have it");
+    // What is gone is not in it, also after the session was woken; what did not change is not written.
+    let path = format!("/api/sessions/{session}/sandbox/stop");
+    client.post(&path, &json!({})).await.expect(StatusCode::NO_CONTENT);
+    let detail = client.get(&format!("/api/sessions/{session}")).await.expect(StatusCode::OK);
+    assert_eq!(detail["version"], json!(2), "nothing was left to commit after the run");
+    client.run(session, "run: rm outputs/b.pptx").await;
+    assert_eq!(manifest(&client, session).await, json!([document]));
+    let events = client.run(session, "hello").await;
+    assert_eq!(events.iter().filter(is_manifest).count(), 0);
+
+    // What an agent writes is its own, and names what there is.
+    let own = r#"{"artifacts": [{"type": "markdown", "name": "Results", "path": "documents/a.md"}]}"#;
+    client.run(session, &format!("run: echo '{own}' > outputs/manifest.json; echo 3 > outputs/c.md")).await;
+    let named = json!({"type": "markdown", "name": "Results", "path": "documents/a.md"});
+    assert_eq!(manifest(&client, session).await, json!([named]));
+    let listed = client.get(&format!("/api/sessions/{session}/artifacts")).await.expect(StatusCode::OK);
+    let names: Vec<_> =
+        listed["artifacts"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, [&json!("c.md"), &json!("Results")]);
+
+    // Who removes it has none.
+    client.run(session, "run: rm outputs/manifest.json; echo 4 > outputs/d.md").await;
+    let path = format!("/api/sessions/{session}/fs/read?path=outputs/manifest.json");
+    assert_eq!(client.get(&path).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
 async fn forks_and_restores_have_what_their_version_has_and_the_first_version_is_the_template() {
     let template = tempfile::tempdir().expect("a directory");
     make_template(template.path());
@@ -127,10 +217,13 @@ async fn forks_and_restores_have_what_their_version_has_and_the_first_version_is
         let made = client.post(&path, &json!({"version": version})).await.expect(StatusCode::CREATED);
         made["sessionId"].as_str().expect("an id").parse::<SessionId>().expect("an id")
     };
-    let told = flat(outputs(&client, fork(1).await).await);
+    // Version 1 is the template alone, and the run's is the next.
+    let told = flat(outputs(&client, fork(2).await).await);
     assert!(told.contains(mine), "{told}");
-    let told = flat(outputs(&client, fork(0).await).await);
-    assert!(told.contains("./run.sh ./web") && told.contains("# As the template has it"), "{told}");
+    for version in [0, 1] {
+        let told = flat(outputs(&client, fork(version).await).await);
+        assert!(told.contains("./run.sh ./web") && told.contains("# As the template has it"), "{told}");
+    }
 
     let path = format!("/api/sessions/{session}/restore");
     client.post(&path, &json!({"version": 0})).await.expect(StatusCode::OK);

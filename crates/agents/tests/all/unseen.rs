@@ -163,6 +163,46 @@ fn what_claude_shows_for_a_moment_is_known_and_no_part_of_the_conversation() {
 }
 
 #[test]
+fn a_subagent_whose_file_leaves_its_task_out_opens_with_the_task_of_its_call() {
+    let claude = known("claude-code");
+    let line = |kind: &str, agent: Option<&str>, content: Value, more: Value| {
+        let mut line = json!({"type": kind, "uuid": content.to_string(), "timestamp": "2026-01-01T00:00:00Z",
+            "version": "2.0.50", "isSidechain": agent.is_some(), "agentId": agent,
+            "message": {"id": format!("m{content}"), "role": kind, "model": "m", "content": content}});
+        line.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        line
+    };
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
+    let call = json!([{"type": "tool_use", "id": "t1", "name": "Task",
+        "input": {"description": "d", "prompt": "Look at it", "subagent_type": "general-purpose"}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": text("Fine.")}]);
+    let told = json!({"toolUseResult": {"status": "completed", "prompt": "Look at it", "agentId": "a1"}});
+    let main = [
+        line("user", None, json!("hi"), Value::Null),
+        line("assistant", None, call, Value::Null),
+        line("user", None, result, told),
+    ];
+    let thread = lines(&[line("assistant", Some("a1"), text("Fine."), Value::Null)]);
+    // What was started only to be at hand, and says nothing of that either.
+    let spare = lines(&[line("assistant", Some("a2"), text("Ready."), Value::Null)]);
+    let shown = |main: &[Value]| {
+        let parsed = claude
+            .parse(&lines(main), &[("a1".to_owned(), thread.clone()), ("a2".to_owned(), spare.clone())]);
+        let threads = blocks(&parsed.conversations)["subagents"].as_array().cloned().expect("threads");
+        let words =
+            |block: &Value| block["content"].as_str().or(block["message"].as_str()).map(str::to_owned);
+        let of =
+            |thread: &Value| thread["blocks"].as_array().into_iter().flatten().filter_map(words).collect();
+        threads.iter().map(of).collect::<Vec<Vec<String>>>()
+    };
+    let framed =
+        ["Subagent general-purpose started", "Look at it", "Fine.", "Subagent general-purpose completed"];
+    assert_eq!(shown(&main), [framed.map(str::to_owned).to_vec()]);
+    // While a call has no thread, one of these may be its own: nothing is left out.
+    assert_eq!(shown(&main[..2]).len(), 2);
+}
+
+#[test]
 fn what_gemini_writes_in_another_form_costs_no_more_than_itself() {
     let gemini = known("gemini-cli");
     let saved = lines(&[

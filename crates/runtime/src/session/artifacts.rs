@@ -1,6 +1,7 @@
 //! What is worth showing: looked for whenever `outputs/` or what listens changes, decided by `warren_domain::find`.
 
 mod kept;
+mod manifest;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -38,8 +38,8 @@ fn context(packages: &Packages) -> String {
     let node = match packages.node {
         Some(_) => "Next.js, React and TypeScript are in `/node_modules`.",
         None => {
-            "Next.js, React and TypeScript are not installed; the operator of the server installs them, and a template for \
-             apps, with `warren template install`."
+            "Next.js, React and TypeScript, which the app in `/outputs/web` needs, are not installed; the operator of the \
+             server installs them with `warren template install`."
         }
     };
     let python = match packages.python {
@@ -49,7 +49,8 @@ fn context(packages: &Packages) -> String {
     format!(
         "# Your sandbox\n\n\
          - `/workspace` is where you work.\n\
-         - `/outputs` is for results: pages, apps, documents, slides, sheets and images there are shown to the user.\n\
+         - `/outputs` is for results: pages, apps, documents, slides, sheets and images there are shown to the user. \
+           `/outputs/manifest.json` lists them after each run, unless you write it yourself.\n\
          - `/user-input` has the files that the user uploaded.\n\
          - `/knowledge` has the files of the project, read-only; `/knowledge/INDEX.md` lists them, if there are any.\n\
          - `/instructions` has these instructions, read-only.\n\

@@ -36,6 +36,13 @@ const START: Duration = Duration::from_secs(10);
 /// An app that starts keeps the session awake for as long as this: nobody sees anything of it until it listens.
 const OPENING: Duration = Duration::from_secs(120);
 
+/// How a shell ends when there is no such program.
+const NOT_FOUND: i32 = 127;
+
+/// What helps an app whose program is not there, where the packages of the template are not either.
+const OFFER: &str = "Next.js, React and TypeScript are not installed on this server. \
+    Run `warren template install` there, end the sandbox, and open this again.";
+
 /// Listening ports, and apps that were started.
 #[derive(Default)]
 pub(super) struct Ports {
@@ -322,14 +329,21 @@ impl SessionTask {
         let exec = started.map_err(|_| failed("the guest did not answer in time".to_owned()))?;
         let exec = exec.map_err(|error| failed(chain(&error)))?;
         let (group, said) = (exec.pid(), Arc::<Mutex<String>>::default());
-        ready.spawn(follow(exec, port, said.clone(), self.sender.clone()));
+        let offer = self.shared.parts.programs.packages().node.is_none().then_some(OFFER);
+        ready.spawn(follow(exec, port, said.clone(), offer, self.sender.clone()));
         self.ports.apps.insert(port, App { artifact: artifact.id, group, said, is_over: false });
         Ok(())
     }
 }
 
 /// Listens to an app until it ends. It is killed when nobody does any more: with its sandbox.
-async fn follow(mut exec: Exec, port: u16, said: Arc<Mutex<String>>, to: mpsc::Sender<Signal>) {
+async fn follow(
+    mut exec: Exec,
+    port: u16,
+    said: Arc<Mutex<String>>,
+    offer: Option<&str>,
+    to: mpsc::Sender<Signal>,
+) {
     let group = exec.pid();
     let mut buffer = vec![0; 4096];
     while let Ok(n @ 1..) = exec.stdout.read(&mut buffer).await {
@@ -340,8 +354,12 @@ async fn follow(mut exec: Exec, port: u16, said: Arc<Mutex<String>>, to: mpsc::S
         said.drain(..too_much);
     }
     // However it ended, it does not serve any more.
-    let ended = exec.wait().await;
-    say_if_silent(&said, ended.ok());
+    let ended = exec.wait().await.ok();
+    say_if_silent(&said, ended);
+    if let Some(offer) = offer.filter(|_| ended == Some(Exit::Code(NOT_FOUND))) {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        *said = format!("{}\n\n{offer}", said.trim_end());
+    }
     let _ = to.send(Signal::AppEnded(port, group)).await;
 }
 

@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 use warren_agents::Prompt;
 use warren_domain::{
     ApprovalId, ApprovalResolution, BlockId, Command, Content, ErrorCode, EventBody, Fence, Rejection, RunId,
-    RunInput, RunOptions, RunStatus, SessionChanges, Start, WhenBusy,
+    RunInput, RunOptions, RunStatus, SessionChanges, Start, Version, WhenBusy,
 };
 use warren_store::{Change, CommitError, Key, RunRecord, SessionUpdate};
 
@@ -219,7 +219,7 @@ impl SessionTask {
             content: message.content.clone(),
             when_busy: message.when_busy,
             base_version: message.base_version,
-            start: self.start_of_next().await?,
+            start: self.start_of_next(message.base_version).await?,
             title: title.clone(),
         };
         let input = RunInput {
@@ -267,9 +267,9 @@ impl SessionTask {
     }
 
     /// A run begins from what is known; where that has to be looked at first, its message waits for it.
-    async fn start_of_next(&self) -> Result<Start, RecordError> {
-        let has_looked = self.has_looked().await.map_err(RecordError::Read)?;
-        Ok(if has_looked { Start::AtOnce } else { Start::Later })
+    async fn start_of_next(&self, base: Option<Version>) -> Result<Start, RecordError> {
+        let is_known = !self.awaits_template(base) && self.has_looked().await.map_err(RecordError::Read)?;
+        Ok(if is_known { Start::AtOnce } else { Start::Later })
     }
 
     async fn known_key(&self, message: &NewMessage) -> Result<Option<Key>, Failure> {

@@ -319,6 +319,7 @@ impl SessionTask {
         }
         self.rescan().await?;
         self.look_at_outputs().await?;
+        self.keep_manifest().await?;
         self.note_out_of_memory().await;
         let Some(run) = self.run.take() else { return Ok(()) };
         // What an agent started may live on in process groups of its own when it had no time to end it.

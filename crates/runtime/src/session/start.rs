@@ -30,7 +30,6 @@ use crate::{
     api::SessionError,
     options::{Packages, Program, Shared},
     places::{Places, Strays},
-    template::{Given, Template},
     workspaces::Inside,
 };
 
@@ -207,8 +206,7 @@ pub(super) async fn start(
         Some(workspace) => workspace,
         None => bring(&identity, &shared, &sandbox.guest, head).await?,
     };
-    let given =
-        if workspace == Workspace::New { give(&sandbox, &shared, &packages).await? } else { Vec::new() };
+    let given = if workspace == Workspace::New { give(&sandbox, &shared).await? } else { Vec::new() };
     let inside = door.enter(identity.session);
     let tasks = shared.parts.tasks.child();
     let until_dropped = tasks.token().drop_guard();
@@ -279,13 +277,9 @@ fn way_out(profile: &AgentProfile, signals: mpsc::Sender<Signal>) -> Result<Arc<
     Ok(Arc::new(outside))
 }
 
-/// Writes the template, if there is one for this sandbox.
-async fn give(sandbox: &Sandbox, shared: &Shared, packages: &Packages) -> Result<Vec<Seen>, StartFailure> {
-    let is_given = |template: &&Template| match template.given {
-        Given::Always => true,
-        Given::WithPackages => packages.node.is_some(),
-    };
-    let Some(template) = shared.options.template.as_deref().filter(is_given) else { return Ok(Vec::new()) };
+/// Writes the template, if there is one.
+async fn give(sandbox: &Sandbox, shared: &Shared) -> Result<Vec<Seen>, StartFailure> {
+    let Some(template) = shared.options.template.as_deref() else { return Ok(Vec::new()) };
     let written = template::write(&sandbox.guest, template).await;
     written.map_err(|error| StartFailure::new(ErrorCode::SandboxError, &error))
 }

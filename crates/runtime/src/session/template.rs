@@ -2,11 +2,15 @@
 
 use std::io::Cursor;
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use warren_guest_api::{FilePath, Root, WriteHow, WriteRequest};
 use warren_sandbox::{CallError, Guest};
 
 use super::files::Seen;
 use crate::template::Template;
+
+/// Files that are written at a time: each is a question and an answer, and the first message waits for them.
+const AT_ONCE: usize = 8;
 
 /// Writes a template into `outputs/`, by the guest: as the workspace's user, beneath its root, through no link.
 pub(super) async fn write(guest: &Guest, template: &Template) -> Result<Vec<Seen>, CallError> {
@@ -14,13 +18,17 @@ pub(super) async fn write(guest: &Guest, template: &Template) -> Result<Vec<Seen
     for directory in &template.directories {
         guest.mkdir(place(directory)).await?;
     }
-    let mut given = Vec::new();
-    for (path, file) in &template.files {
-        let at = place(path);
-        let seen = at.path.clone();
-        let request = WriteRequest { path: at, how: WriteHow::Replace, mode: Some(file.mode) };
-        let stat = guest.write(request, Cursor::new(&file.content)).await?;
-        given.push(Seen::new(seen, stat));
-    }
-    Ok(given)
+    let writing: Vec<_> = template
+        .files
+        .iter()
+        .map(|(path, file)| write_file(guest.clone(), place(path), file.mode, file.content.clone()))
+        .collect();
+    stream::iter(writing).buffered(AT_ONCE).try_collect().await
+}
+
+async fn write_file(guest: Guest, path: FilePath, mode: u32, content: Vec<u8>) -> Result<Seen, CallError> {
+    let at = path.path.clone();
+    let request = WriteRequest { path, how: WriteHow::Replace, mode: Some(mode) };
+    let stat = guest.write(request, Cursor::new(content)).await?;
+    Ok(Seen::new(at, stat))
 }

@@ -278,7 +278,8 @@ impl SessionTask {
     /// Sees to it that a waiting run starts from a version. Says whether it can start now.
     pub(super) async fn settle_head(&mut self, record: &RunRecord) -> Result<bool, RecordError> {
         let is_clean = self.recorder.state.head == Head::Clean;
-        if is_clean && self.has_looked().await.map_err(RecordError::Read)? {
+        let is_given = !self.awaits_template(record.input.base_version);
+        if is_clean && is_given && self.has_looked().await.map_err(RecordError::Read)? {
             return Ok(true);
         }
         if !is_clean && record.input.from == RunFrom::Version {
@@ -303,6 +304,20 @@ impl SessionTask {
                 }
             },
         }
+    }
+
+    /// Whether the workspace is still to be given the template. Its files are a version of their own, so that no run's diff
+    /// has them: the first run starts once they are there, unless its sender wants it to start from the version before.
+    pub(super) fn awaits_template(&self, base: Option<Version>) -> bool {
+        let template = self.shared.options.template.as_ref();
+        let is_new = self.recorder.state.version == Version(0);
+        let is_given = match self.sandbox {
+            SandboxSlot::Ready(_) => true,
+            // Whether it is given any is known when it is ready.
+            SandboxSlot::Starting(_) => false,
+            SandboxSlot::None => self.files_at() == FilesAt::Host && self.places().has_workspace(),
+        };
+        is_new && !is_given && base.is_none() && template.is_some_and(|template| !template.files.is_empty())
     }
 
     /// Gives up what is in no version. Says whether the run can start now.

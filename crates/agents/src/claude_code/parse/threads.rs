@@ -20,15 +20,16 @@ struct Call {
 /// All threads, opened and closed as if they were being watched.
 pub(super) fn assembled(main: Story, threads: Vec<Story>) -> Conversations {
     let mut stories: Vec<Story> = std::iter::once(main).chain(threads).collect();
-    let called_by = callers(&stories);
+    let (called_by, is_all_known) = callers(&stories);
     let ids: Vec<ConversationId> = (0..stories.len()).map(|n| id(&stories, n, called_by[n])).collect();
     name_calls(&mut stories, &called_by, &ids);
     let frames: Vec<Frame> = called_by.iter().map(|call| Frame::of(&stories, *call)).collect();
     let mut stories =
         stories.into_iter().zip(ids).zip(frames).map(|((story, id), frame)| (story.blocks, id, frame));
     let main = stories.next().map(|(blocks, ..)| blocks).unwrap_or_default();
-    let is_shown =
-        |(blocks, _, frame): &(Vec<Block>, ConversationId, Frame)| frame.is_called || !is_warm_up(blocks);
+    let is_shown = |(blocks, _, frame): &(Vec<Block>, ConversationId, Frame)| {
+        frame.is_called || !(is_warm_up(blocks) || is_all_known && is_taskless(blocks))
+    };
     let mut opened: Vec<(ConversationId, Vec<Block>)> =
         stories.filter(is_shown).map(|(blocks, id, frame)| frame.around(blocks, id)).collect();
     // The sort is stable: threads that opened in the same moment stay in the order of their files.
@@ -40,11 +41,14 @@ pub(super) fn assembled(main: Story, threads: Vec<Story>) -> Conversations {
 struct Frame {
     is_called: bool,
     name: String,
+    /// What its call gave it to do. Some versions do not write it into the thread.
+    task: Option<String>,
     ended: Option<(BlockStatus, Timestamp)>,
 }
 
 impl Frame {
     fn of(stories: &[Story], call: Option<Call>) -> Self {
+        let task = call.and_then(|call| task(&stories[call.story], call)).map(str::to_owned);
         let call = call.map(|call| (&stories[call.story], &stories[call.story].agents[call.place]));
         let name = call.and_then(|(story, call)| match &story.blocks[call.place] {
             Block::Subagent { name, .. } => name.clone(),
@@ -53,19 +57,21 @@ impl Frame {
         Self {
             is_called: call.is_some(),
             name: name.unwrap_or_else(|| "general-purpose".to_owned()),
+            task,
             ended: call.and_then(|(_, call)| call.ended),
         }
     }
 
     fn around(self, blocks: Vec<Block>, id: ConversationId) -> (ConversationId, Vec<Block>) {
         let thread = Thread { id, name: Some(self.name) };
-        let blocks = framed(&thread, blocks, self.ended);
+        let blocks = framed(&thread, blocks, self.task, self.ended);
         (thread.id, blocks)
     }
 }
 
-/// For each story the call that started it: the one that names it, else the first whose task is its first message.
-fn callers(stories: &[Story]) -> Vec<Option<Call>> {
+/// For each story the call that started it: the one that names it, else the first whose task is its first message. Also
+/// whether every call has found its story.
+fn callers(stories: &[Story]) -> (Vec<Option<Call>>, bool) {
     let mut by_name: HashMap<&str, usize> = HashMap::new();
     for (n, story) in stories.iter().enumerate().skip(1) {
         story.agent_id.as_deref().map(|id| by_name.insert(id, n));
@@ -87,13 +93,15 @@ fn callers(stories: &[Story]) -> Vec<Option<Call>> {
             by_task.entry(task).or_default().push_back(n);
         }
     }
+    let mut is_all_known = true;
     for call in nameless {
         let found = task(&stories[call.story], call).and_then(|task| by_task.get_mut(task));
-        if let Some(n) = found.and_then(VecDeque::pop_front) {
-            called_by[n] = Some(call);
+        match found.and_then(VecDeque::pop_front) {
+            Some(n) => called_by[n] = Some(call),
+            None => is_all_known = false,
         }
     }
-    called_by
+    (called_by, is_all_known)
 }
 
 fn id(stories: &[Story], n: usize, caller: Option<Call>) -> ConversationId {
@@ -126,7 +134,12 @@ fn name_calls(stories: &mut [Story], called_by: &[Option<Call>], ids: &[Conversa
 }
 
 /// The thread's blocks between those that open and close it.
-fn framed(thread: &Thread, blocks: Vec<Block>, ending: Option<(BlockStatus, Timestamp)>) -> Vec<Block> {
+fn framed(
+    thread: &Thread,
+    blocks: Vec<Block>,
+    task: Option<String>,
+    ending: Option<(BlockStatus, Timestamp)>,
+) -> Vec<Block> {
     let mut blocks = blocks.into_iter().peekable();
     let opened_at = blocks.peek().map(Block::timestamp).unwrap_or_default();
     let mut framed = vec![thread.start(opened_at)];
@@ -134,6 +147,8 @@ fn framed(thread: &Thread, blocks: Vec<Block>, ending: Option<(BlockStatus, Time
         blocks.next_if(|block| matches!(block, Block::UserMessage { .. }))
     {
         framed.push(thread.task(content, timestamp));
+    } else if let Some(task) = task {
+        framed.push(thread.task(Content::Text(task), opened_at));
     }
     framed.extend(blocks);
     if let Some((status, at)) = ending {
@@ -156,6 +171,11 @@ fn first_message(blocks: &[Block]) -> Option<&str> {
         Block::UserMessage { content: Content::Text(text), .. } => Some(text),
         _ => None,
     }
+}
+
+/// Nobody asked for what this thread says: a version that leaves tasks out leaves out what shows a warm-up too.
+fn is_taskless(blocks: &[Block]) -> bool {
+    blocks.iter().all(|block| matches!(block, Block::AssistantText { .. } | Block::Thinking { .. }))
 }
 
 /// Some versions start subagents only to have them at hand.
