@@ -202,7 +202,7 @@ mod tests {
     }
 
     const RUN: &str = "00000000-0000-0000-0000-00000000000a";
-    const COUNTS: &str = "calls to the model 2 of 2, entries of the log 2 of 2, files 1 of 1\n";
+    const COUNTS: &str = "model calls 2 of 2, log entries 2 of 2, files 1 of 1\n";
 
     #[test]
     fn what_tools_said_otherwise_is_in_the_verdict() {

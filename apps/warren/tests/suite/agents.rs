@@ -146,8 +146,9 @@ async fn the_api_lists_agents_installs_one_and_removes_it() {
     let of = |list: &Value| {
         list["agents"].as_array().expect("agents").iter().find(|it| it["name"] == AGENT).cloned()
     };
-    let expected =
-        serde_json::json!({"name": AGENT, "isAgent": true, "ready": false, "pinnedVersion": "0.61.0"});
+    let expected = serde_json::json!({
+        "name": AGENT, "isAgent": true, "hasEffort": false, "ready": false, "pinnedVersion": "0.61.0"
+    });
     assert_eq!(of(&list), Some(expected));
 
     let installed = client.post(&format!("/api/agents/{AGENT}"), &serde_json::json!({})).await;

@@ -192,8 +192,8 @@ async fn effort_of_a_session_or_a_message_reaches_the_model_and_replays_the_same
     let made = client.post("/api/sessions", &json!({"options": options})).await.expect(StatusCode::CREATED);
     let session: SessionId = made["sessionId"].as_str().expect("an id").parse().expect("an id");
     for (body, effort) in [
-        (json!({"content": "run: echo one"}), "low"),
-        (json!({"content": "run: echo two", "effort": "high"}), "high"),
+        (json!({"content": "run: echo one > one.txt"}), "low"),
+        (json!({"content": "run: echo two > two.txt", "effort": "high"}), "high"),
     ] {
         let sent = client.post(&of(session, "messages"), &body).await.expect(StatusCode::ACCEPTED);
         let run = sent["runId"].as_str().expect("a run").parse().expect("an id");

@@ -272,7 +272,7 @@ async fn chosen_model_without_a_key_is_refused_at_once_and_the_demo_model_answer
     let output = server.command(&["run", "-m", "nosuchmodel", "hello"]).output().await.expect("it runs");
     let complained = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && complained.contains("`nosuchmodel` cannot answer"), "{complained}");
-    assert!(complained.contains("warren keys set anthropic"), "{complained}");
+    assert!(complained.contains("keys set anthropic"), "{complained}");
     let sessions = client.get("/api/sessions").await.expect(StatusCode::OK);
     assert_eq!(sessions["sessions"], json!([]), "nothing is left of what was refused");
 

@@ -62,7 +62,7 @@ async fn server_on_postgresql_with_local_blobs_warns_and_a_second_one_does_not_s
     assert_eq!(warnings.iter().filter(of_storage).count(), 1, "{doctor:#}");
 
     let complaints = setup.start_refused().await;
-    assert!(complaints.contains("is not the one of this database"), "{complaints}");
+    assert!(complaints.contains("does not belong to this database"), "{complaints}");
     assert!(complaints.contains("storage.blobs_url"), "{complaints}");
     // A single server may keep its blobs on its disk.
     first.restart().await;
