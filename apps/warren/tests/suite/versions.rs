@@ -545,7 +545,7 @@ fn is_like(line: &str, expected: &str) -> bool {
 
 #[tokio::test]
 async fn the_worked_example_runs_as_it_is_written() {
-    let server = TestServer::start().await;
+    let server = Setup::new().begin_with_template().start().await;
     let steps = worked_example();
     for verb in ["run", "versions", "diff", "label", "replay", "fork", "restore"] {
         assert!(steps.iter().any(|(command, _)| command.starts_with(verb)), "{verb} is not in the example");
