@@ -81,5 +81,6 @@ fn described(error: &dyn std::error::Error) -> String {
 /// Says something to whoever looks at the error stream.
 fn warn(message: std::fmt::Arguments<'_>) {
     // There is nobody left to tell when the error stream is gone.
-    let _ = writeln!(std::io::stderr(), "bridge: {message}");
+    // At once: the program writes to the same stream, and would end up between the parts.
+    let _ = std::io::stderr().write_all(format!("bridge: {message}\n").as_bytes());
 }

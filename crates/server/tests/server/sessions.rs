@@ -237,7 +237,7 @@ async fn the_machine_answers_for_itself() {
 async fn one_agent_is_told_by_its_name() {
     let server = TestServer::start().await;
     let found = server.get(&server.owner, "/api/agents/builtin").await.json();
-    assert_eq!(found, json!({"name": "builtin", "isAgent": true, "ready": true}));
+    assert_eq!(found, json!({"name": "builtin", "isAgent": true, "hasEffort": true, "ready": true}));
     let listed = server.get(&server.owner, "/api/agents").await.json();
     assert_eq!(listed["agents"][0], found);
     assert_eq!(server.get(&server.owner, "/api/agents/hal-9000").await.problem(), "NOT_FOUND");
