@@ -128,6 +128,11 @@ async fn every_session_begins_with_the_template_that_comes_with_the_program_what
     let expected = [(0, "manual", 0), (1, "template", 13), (2, "run", 0)];
     assert_eq!(made, expected.map(|(version, cause, added)| (Some(version), Some(cause), Some(added))));
 
+    // Nothing of it is a change, so no pull brings it.
+    let path = format!("/api/sessions/{session}/versions/2/changes");
+    let changes = client.get(&path).await.expect(StatusCode::OK);
+    assert_eq!((&changes["from"]["version"], &changes["changes"]), (&json!(1), &json!([])));
+
     // Its app says what it lacks to whoever opens it.
     client.run(session, "run: echo '// mine' >> outputs/web/src/app/page.tsx").await;
     let listed = client.get(&format!("/api/sessions/{session}/artifacts")).await.expect(StatusCode::OK);

@@ -78,8 +78,11 @@ impl SessionManager {
             let page = self.shared.parts.store.versions.versions(session, before, PAGE).await;
             let page = page.map_err(|error| SessionError::internal("list the versions", error))?;
             before = page.items.last().map(|last| last.version);
-            let is_it =
-                |version: &VersionRecord| version.cause == VersionCause::Import && version.tree.is_some();
+            // Nobody made the template's files, so they are no changes.
+            let is_it = |version: &VersionRecord| {
+                matches!(version.cause, VersionCause::Import | VersionCause::Template)
+                    && version.tree.is_some()
+            };
             if let Some(found) = page.items.into_iter().find(is_it) {
                 return Ok(Some(found));
             }
