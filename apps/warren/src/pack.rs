@@ -49,6 +49,8 @@ pub(crate) struct Packing {
 pub(crate) struct Packed {
     root: PathBuf,
     found: Found,
+    /// Files that the directory's ignore files name go along.
+    has_ignored: bool,
 }
 
 impl Packing {
@@ -59,10 +61,12 @@ impl Packing {
         if !root.is_dir() {
             bail!(Advised::new(format!("`{shown}` is not a directory"), "name the directory to work in"));
         }
+        let has_ignore_file = [".gitignore", ".ignore"].iter().any(|name| root.join(name).exists());
+        let has_ignored = has_ignore_file && !self.respects_ignore;
         let at = root.clone();
         let looking = tokio::task::spawn_blocking(move || tree::look(&at, &self));
         let found = unless_interrupted(async { Ok(looking.await?) }).await?;
-        Ok(Packed { root, found })
+        Ok(Packed { root, found, has_ignored })
     }
 }
 
@@ -79,12 +83,17 @@ impl Packed {
     /// Sends it. Says what was left out, unless the output is for a program.
     pub(crate) async fn send(self, client: &Client, session: SessionId, form: Form) -> Result<()> {
         let bar = bar(&self.root, self.found.bytes, form);
-        let left_out = self.found.left_out.clone();
+        let (left_out, has_ignored) = (self.found.left_out.clone(), self.has_ignored);
         let imported = unless_interrupted(self.upload(client, session, bar.clone())).await;
         bar.finish_and_clear();
         let imported = imported?;
         if form == Form::Text {
             tell(&imported, left_out);
+            if has_ignored {
+                eprintln!(
+                    "Ignored files, such as `.env`, were imported too; `--respect-ignore` leaves them out."
+                );
+            }
         }
         Ok(())
     }

@@ -295,7 +295,7 @@ fn advice_about(provider: ProviderSummary) -> Option<(String, String)> {
             Some((format!("what was set for {label} is not used: {problem}"), OTHER_FILE.to_owned()))
         }
         None if provider.is_demo => Some((
-            format!("no API key for {label}: the demo model answers with scripted replies"),
+            format!("no API key for {label}: only the demo model answers, with scripted replies"),
             format!(
                 "add one in the page under Settings or with `warren keys set {name}`, or set {variable} and restart `warren up`"
             ),

@@ -27,7 +27,7 @@ async function tellWith({ server, visit, pictures, models }) {
   const shot = async (name) => pictures && (await page.screenshot({ path: join(pictures, `keys-${name}.png`) }));
   await page.goto(`${server.url}/settings`);
   const box = page.getByRole("region", { name: "Models and keys" });
-  await box.getByText("none: the demo model answers").first().waitFor();
+  await box.getByText("none: only the demo model answers").first().waitFor();
 
   // A wrong key is told as such.
   await box.getByRole("button", { name: "Add key of Anthropic" }).click();

@@ -194,7 +194,7 @@ export const STORIES = [
       for (const model of models) await doctor.getByText(`Model calls, ${called[model.format] ?? model.format}`).waitFor();
       await doctor.getByText("demo model: no API key").first().waitFor();
       // The same warnings with the same fixes as `warren doctor` has.
-      await doctor.getByText("no API key for Anthropic: the demo model answers with scripted replies").waitFor();
+      await doctor.getByText("no API key for Anthropic: only the demo model answers, with scripted replies").waitFor();
       await doctor.getByText("Fix: add one in the page under Settings or with `warren keys set anthropic`, or set ANTHROPIC_API_KEY and restart `warren up`").waitFor();
       const { agents: all } = await server.api("/api/agents");
       const names = (await doctor.getByText("Agents installed").locator("xpath=..").innerText()).includes("Gemini CLI");

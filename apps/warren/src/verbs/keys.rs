@@ -140,7 +140,7 @@ fn row(provider: &ProviderItem) -> [String; 4] {
     let key = match (&provider.key_ending, provider.has_key) {
         (Some(ending), _) => format!("…{}", clean(ending)),
         (None, true) => "set".to_owned(),
-        (None, false) if provider.is_demo => "none: the demo model answers".to_owned(),
+        (None, false) if provider.is_demo => "none: only the demo model answers".to_owned(),
         (None, false) => "none".to_owned(),
     };
     let from = match provider.key_source {

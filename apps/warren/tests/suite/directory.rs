@@ -349,6 +349,7 @@ async fn ignored_files_stay_here_when_asked_and_a_fork_knows_its_base() {
         output(&server, &["run", "--workspace", &directory, "--respect-ignore", "--name", "origin", look])
             .await;
     assert!(succeeded(&run).contains("no-secret"), "{}", text(&run.stdout));
+    assert!(!text(&run.stderr).contains("--respect-ignore"), "{}", text(&run.stderr));
     succeeded(&output(&server, &["fork", "origin", "--name", "branch"]).await);
     succeeded(&output(&server, &["run", "--session", "branch", "run: echo g > grown.txt"]).await);
     let page = client.get("/api/sessions?q=branch").await.expect(StatusCode::OK);
@@ -396,6 +397,7 @@ async fn chat_on_a_directory_has_its_files_and_leaves_the_data_directory_out() {
     let said = succeeded(&told);
     assert!(said.contains("print(1)") && said.contains(".gitignore") && !said.contains(".warren"), "{said}");
     assert!(text(&told.stderr).contains("left out: .warren (data of Warren)"), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("Ignored files, such as `.env`, were imported too"));
 }
 
 #[tokio::test]

@@ -98,7 +98,7 @@ fn tested(provider: &ConfiguredProvider, offer: Result<Offer, OfferError>) -> Pr
     let label = &provider.label;
     let (status, models, message) = match &offer {
         Ok(Offer::Demo) => {
-            (TestStatus::NoKey, None, format!("no key is set for {label}: the demo model answers"))
+            (TestStatus::NoKey, None, format!("no key is set for {label}: only the demo model answers"))
         }
         Ok(Offer::Models(models)) => {
             let n = models.len();

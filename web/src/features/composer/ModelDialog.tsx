@@ -1,6 +1,6 @@
 import { useResource, useWarrenClient, type ModelItem } from "@warren/react";
 import { useId, useState, type KeyboardEvent, type ReactNode } from "react";
-import { said } from "~/lib/problem";
+import { saidWithHint } from "~/lib/problem";
 import { Button } from "~/ui/Button";
 import { Dialog } from "~/ui/Dialog";
 import { Icon } from "~/ui/Icon";
@@ -31,7 +31,7 @@ export function ModelDialog({ title, agent, current, children, onChoose, onClose
       await onChoose({ id: idOf(option), model: option.kind === "listed" ? option.model : undefined });
       onClose();
     } catch (error) {
-      setProblem(said(error));
+      setProblem(saidWithHint(error));
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,7 +1,7 @@
 import { useResource, useWarrenClient, type SessionListItem } from "@warren/react";
 import { useRef, useSyncExternalStore, useState } from "react";
 import { awaitComposer } from "~/lib/focus";
-import { said } from "~/lib/problem";
+import { saidWithHint } from "~/lib/problem";
 import { navigate, sessionPath } from "~/lib/router";
 import { agentName } from "~/ui/AgentMark";
 import type { Effort } from "../composer/EffortMenu";
@@ -74,7 +74,7 @@ export function useStart() {
       choices = null;
       changeDraft(NEW_SESSION, () => ({ text: "", uploads: [] }));
     } catch (error) {
-      setProblem(said(error));
+      setProblem(saidWithHint(error));
       setBusy(null);
     }
   };

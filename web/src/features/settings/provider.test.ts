@@ -5,7 +5,7 @@ import { keyWords, testWords } from "./provider";
 const item = (more: Partial<ProviderItem>): ProviderItem => ({ name: "anthropic", label: "Anthropic", baseUrl: "https://a.test", hasKey: false, isSet: false, isDemo: false, variable: "A_KEY", ...more });
 
 it("says where a key comes from and never more of it than its end", () => {
-  expect(keyWords(item({ isDemo: true }))).toBe("none: the demo model answers");
+  expect(keyWords(item({ isDemo: true }))).toBe("none: only the demo model answers");
   expect(keyWords(item({}))).toBe("not needed");
   expect(keyWords(item({ isSet: true }))).toBe("no key, stored here");
   expect(keyWords(item({ hasKey: true, keySource: "environment", keyEnding: "wxyz" }))).toBe("ends in wxyz, from A_KEY");

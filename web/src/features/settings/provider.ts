@@ -6,7 +6,7 @@ export type Test = "testing" | ProviderTested | { failed: string };
 
 /** Whether there is a key, and where it comes from. Never more of it than its end. */
 export function keyWords({ hasKey, keyEnding, keySource, variable, isSet, isDemo }: ProviderItem): string {
-  if (!hasKey) return isSet ? "no key, stored here" : isDemo ? "none: the demo model answers" : "not needed";
+  if (!hasKey) return isSet ? "no key, stored here" : isDemo ? "none: only the demo model answers" : "not needed";
   const ending = keyEnding ? `ends in ${keyEnding}` : "set";
   const source = { page: "stored here", environment: `from ${variable}`, config: "from the configuration" }[keySource ?? "config"];
   return `${ending}, ${source}`;
