@@ -218,7 +218,7 @@ mod tests {
         );
         assert!(
             difference(json!([one, one]))
-                .starts_with("The replay was the same, but for what 2 tools said.\n")
+                .starts_with("The replay was the same except for the output of 2 tools.\n")
         );
     }
 
