@@ -38,7 +38,7 @@ const N_CANDIDATES: u32 = 100;
 
 /// Answers a shell that asks for candidates, and ends the process; does nothing for anybody else.
 pub(crate) fn answer() {
-    // Whoever completes takes the variable away, so that programs it starts do not complete too.
+    // Removed, so that programs started by the completion do not complete too.
     let is_bash = Environment::of_process().get(VARIABLE) == Some("bash");
     let quoting = if is_bash { Quoting::Backslashes } else { Quoting::ByShell };
     CompleteEnv::with_factory(|| with_names(Cli::command(), quoting)).var(VARIABLE).complete();
@@ -116,7 +116,7 @@ fn with_names_below(command: Command, parent: &str, quoting: Quoting) -> Command
 /// What the running server has. Without one there are no names: starting one for a key press would take too long.
 fn candidates(names: Names, current: &OsStr, quoting: Quoting) -> Vec<CompletionCandidate> {
     let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    // Whoever presses a key wants no error message in the middle of the line.
+    // An error message would land in the middle of the line being typed.
     ask(names, &words, &current.to_string_lossy(), quoting).unwrap_or_default()
 }
 

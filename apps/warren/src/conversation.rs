@@ -266,8 +266,8 @@ impl Conversation {
         }
     }
 
-    /// Asks the person at the terminal what the agent asks. Without one, says on standard error how to answer: whoever reads
-    /// standard output may be a program, and the run waits.
+    /// Asks the person at the terminal. Without a terminal, reports on standard error how to answer, because a program may
+    /// read standard output, and the run waits.
     fn ask(&self, seat: &mut Seat<'_>, event: &Event) -> Result<()> {
         match (&event.body, &mut seat.person) {
             (EventBody::ApprovalRequested(request), Some(person)) => {

@@ -133,7 +133,7 @@ async fn every_session_begins_with_the_template_that_comes_with_the_program_what
     let changes = client.get(&path).await.expect(StatusCode::OK);
     assert_eq!((&changes["from"]["version"], &changes["changes"]), (&json!(1), &json!([])));
 
-    // Its app says what it lacks to whoever opens it.
+    // The preview of its app reports the missing packages.
     client.run(session, "run: echo '// mine' >> outputs/web/src/app/page.tsx").await;
     let listed = client.get(&format!("/api/sessions/{session}/artifacts")).await.expect(StatusCode::OK);
     let id = listed["artifacts"][0]["id"].as_str().expect("an id").to_owned();

@@ -8,7 +8,7 @@ use super::{Artifact, ArtifactKind};
 /// Where artifacts are, as a manifest sees it.
 const OUTPUTS: &str = "outputs/";
 
-/// A list as the server wrote it has the hash of itself here. Whoever changes the list without it makes it their own.
+/// Hash of the list, written by the server. A list that does not match it was edited, and is left alone.
 const GENERATED: &str = "generated";
 
 const ARTIFACTS: &str = "artifacts";

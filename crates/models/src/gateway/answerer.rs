@@ -7,7 +7,7 @@ use crate::{
     upstream::Upstream,
 };
 
-/// Refuses the demo model as a stand-in: it answers where nobody chose a model, and whoever asks for it by name.
+/// Refuses the demo model as a stand-in: it answers only where no model was chosen, or by its name.
 pub(super) fn check_key(
     format: Format,
     upstream: &Upstream,

@@ -39,8 +39,8 @@ impl SessionTask {
         check_model(&self.shared, agent, model.as_deref()).await.map_err(Failure::Refused)
     }
 
-    /// Checks the model and the effort of the session's new options, unless they are those it has: whoever changes something
-    /// else is not stopped by a key that is gone.
+    /// Checks the model and the effort of the session's new options. An unchanged model is not checked, so that other
+    /// options can be changed while its key is missing.
     pub(super) async fn check_new_options(&self, options: &RunOptions) -> Result<(), Failure> {
         let agent = &self.identity.agent_type;
         check_effort(&self.shared, agent, options.effort).map_err(Failure::Refused)?;

@@ -179,7 +179,7 @@ impl Root {
         Ok(statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode & 0o7777)
     }
 
-    /// Makes a directory that was removed once more.
+    /// Recreates a removed directory with its mode.
     pub(super) fn make_directory_as(&self, path: &[u8], mode: u32) -> io::Result<()> {
         let (parent, name) = self.parent(path)?;
         mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
